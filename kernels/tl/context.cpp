@@ -1,0 +1,189 @@
+// The mechanism of the language: hazards, scratch, order, issue.
+#include "kernels/tl/context.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace kernwave::tl {
+
+namespace {
+
+[[nodiscard]] TimeCause cause_of(Engine engine) noexcept {
+  switch (engine) {
+    case Engine::dma_read:
+      return TimeCause::load;
+    case Engine::dma_write:
+      return TimeCause::store;
+    case Engine::gemm:
+    case Engine::math:
+      break;
+  }
+  return TimeCause::compute;
+}
+
+[[nodiscard]] Cycles issue_cost(const IssueCosts& costs, Engine engine) noexcept {
+  switch (engine) {
+    case Engine::dma_read:
+      return costs.load;
+    case Engine::dma_write:
+      return costs.store;
+    case Engine::gemm:
+      return costs.dot;
+    case Engine::math:
+      break;
+  }
+  return costs.math;
+}
+
+}  // namespace
+
+std::string to_string(const Shape& shape) {
+  return shape.rank() == 1 ? fmt::format("{}", shape[0]) : fmt::format("{}x{}", shape[0], shape[1]);
+}
+
+ScratchOperand Tensor::operand() const noexcept {
+  ScratchOperand view;
+  view.address = address_;
+  view.rows = static_cast<std::int32_t>(shape_.rows());
+  view.cols = static_cast<std::int32_t>(shape_.cols());
+  view.row_stride = shape_.rank() == 1 ? 0 : static_cast<std::int32_t>(strides_[0]);
+  view.col_stride = static_cast<std::int32_t>(shape_.rank() == 1 ? strides_[0] : strides_[1]);
+  view.dtype = dtype_;
+  return view;
+}
+
+bool Tensor::contiguous() const noexcept {
+  if (shape_.rank() == 1) return strides_[0] == 1 || shape_[0] == 1;
+  const bool rows_follow = strides_[0] == shape_[1] || shape_[0] == 1;
+  return rows_follow && (strides_[1] == 1 || shape_[1] == 1);
+}
+
+Tensor Tensor::to(DType dtype, SourceLocation where) const {
+  return dtype == dtype_ ? *this : context_->cast(Operand(*this, where), dtype);
+}
+
+ScratchScope::ScratchScope(Context& context) : context_(context) { context_.arena_.enter_scope(); }
+
+ScratchScope::~ScratchScope() { context_.leave_scope(); }
+
+Context::Context(Pe& pe, Policy policy) : pe_(pe), policy_(policy), arena_(pe.scratch().capacity()) {}
+
+void Context::leave_scope() { arena_.leave_scope(completeness()); }
+
+void Context::fail(const char* operation, SourceLocation where, const std::string& message) const {
+  throw KernelError(fmt::format("PE {}, {} at {}:{}: {}", pe_.id().count(), operation, where.file, where.line, message));
+}
+
+void Context::require(bool condition, const char* operation, SourceLocation where, const char* message) const {
+  if (!condition) fail(operation, where, message);
+}
+
+void Context::check_shape(const char* operation, const Shape& shape, SourceLocation where) const {
+  if (shape.rank() < 1 || shape.rank() > Shape::max_rank) {
+    fail(operation, where, fmt::format("a tensor has 1 or 2 dimensions, not {}", shape.rank()));
+  }
+  constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (shape[axis] < 1 || shape[axis] > largest) {
+      fail(operation, where, fmt::format("every extent of a shape is at least 1 (and below 2^31), not {}", shape[axis]));
+    }
+  }
+}
+
+void Context::check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const {
+  if (&tensor.context() != this) fail(operation, where, "the tensor belongs to another program's context");
+  if (arena_.alive(tensor.buffer_)) return;
+  fail(operation, where,
+       fmt::format("uses a tensor of shape {} ({}) after the scratch scope in which it was made has ended; "
+                   "keep it with copy_to or out= in a buffer of an outer scope",
+                   to_string(tensor.shape()), name_of(tensor.dtype())));
+}
+
+void Context::await_writer(const Tensor& tensor) {
+  const ScratchArena::Buffer& buffer = arena_.buffer(tensor.buffer_);
+  if (!complete(buffer.writer)) pe_.cpu().wait_for(buffer.writer, buffer.writer_cause);
+}
+
+void Context::await_overwrite(const Tensor& tensor) {
+  const ScratchArena::Buffer& buffer = arena_.buffer(tensor.buffer_);
+  if (!complete(buffer.writer)) pe_.cpu().wait_for(buffer.writer, TimeCause::scratch);
+  for (const Completion reader : buffer.readers) {
+    if (!complete(reader)) pe_.cpu().wait_for(reader, TimeCause::scratch);
+  }
+}
+
+void Context::note_reader(const Tensor& tensor, Completion completion) {
+  if (complete(completion)) return;
+  std::vector<Completion>& readers = arena_.buffer(tensor.buffer_).readers;
+  std::size_t kept = 0;
+  for (const Completion reader : readers) {
+    if (!complete(reader)) readers[kept++] = reader;
+  }
+  readers.resize(kept);
+  readers.push_back(completion);
+}
+
+void Context::note_writer(const Tensor& tensor, Completion completion, TimeCause cause) {
+  ScratchArena::Buffer& buffer = arena_.buffer(tensor.buffer_);
+  buffer.writer = completion;
+  buffer.writer_cause = cause;
+  buffer.readers.clear();
+}
+
+Tensor Context::allocate(const char* operation, const Shape& shape, DType dtype, SourceLocation where) {
+  check_shape(operation, shape, where);
+  const Bytes size(shape.elements() * size_of(dtype));
+  if (!arena_.fits(size)) {
+    fail(operation, where,
+         fmt::format("scratch overflow: {} {} needs {} B, {} of {} B are in use: {}", to_string(shape), name_of(dtype),
+                     size.count(), arena_.top().count(), arena_.capacity().count(), arena_.holders()));
+  }
+  const BufferId id = arena_.allocate(size, BufferOrigin{operation, where, shape, dtype});
+  const ScratchAddress address = arena_.buffer(id).address;
+  for (Completion user = arena_.user_of(address, size, completeness()); !(user == Completion{});
+       user = arena_.user_of(address, size, completeness())) {
+    pe_.cpu().wait_for(user, TimeCause::scratch);
+  }
+  pe_.scratch().note_use(arena_.top());
+  const std::int64_t outer = shape.rank() == 1 ? 1 : shape[1];
+  Tensor tensor(*this, id, address, shape, {outer, 1}, dtype);
+  pe_.scratch().poison(tensor.operand());
+  return tensor;
+}
+
+Tensor Context::buffer(const Shape& shape, DType dtype, SourceLocation where) {
+  return allocate("buffer", shape, dtype, where);
+}
+
+std::vector<Tensor> Context::buffers(std::int64_t count, const Shape& shape, DType dtype, SourceLocation where) {
+  std::vector<Tensor> made;
+  for (std::int64_t i = 0; i < count; ++i) made.push_back(allocate("buffers", shape, dtype, where));
+  return made;
+}
+
+const Tensor& Context::wait(const Tensor& tensor, SourceLocation where) {
+  check_alive("wait", tensor, where);
+  await_writer(tensor);
+  return tensor;
+}
+
+void Context::wait(const Pending& pending) {
+  if (!complete(pending.completion_)) pe_.cpu().wait_for(pending.completion_, pending.cause_);
+}
+
+void Context::await_memory_order(const HbmRegion& region, bool writes) {
+  while (const auto conflict = memory_order_.conflict(region, writes, completeness())) {
+    pe_.cpu().wait_for(*conflict, TimeCause::memory_order);
+  }
+}
+
+Completion Context::issue(const Descriptor& descriptor, SourceLocation where) {
+  PeCpu& cpu = pe_.cpu();
+  cpu.spend(TimeCause::issue, issue_cost(pe_.config().issue, descriptor.engine));
+  const Completion completion = cpu.submit(descriptor, where);
+  if (waits_at_issue(policy_, descriptor.engine)) cpu.wait_for(completion, cause_of(descriptor.engine));
+  return completion;
+}
+
+}  // namespace kernwave::tl

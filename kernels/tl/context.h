@@ -1,0 +1,275 @@
+// The kernel language. Names and meaning are Triton's where Triton has one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/tl/kernel_error.h"
+#include "kernels/tl/memory_order.h"
+#include "kernels/tl/operand.h"
+#include "kernels/tl/options.h"
+#include "kernels/tl/policy.h"
+#include "kernels/tl/scratch_arena.h"
+#include "kernels/tl/shape.h"
+#include "kernels/tl/tensor.h"
+#include "models/pe/pe.h"
+
+namespace kernwave::tl {
+
+/// The operation behind a call that returns no tensor, to be waited for.
+class Pending {
+ private:
+  friend class Context;
+  Pending(Completion completion, TimeCause cause) noexcept : completion_(completion), cause_(cause) {}
+  Completion completion_;
+  TimeCause cause_;
+};
+
+/// Frees what was allocated since it was made, when it goes.
+class ScratchScope {
+ public:
+  explicit ScratchScope(Context& context);
+  ~ScratchScope();
+  ScratchScope(const ScratchScope&) = delete;
+  ScratchScope& operator=(const ScratchScope&) = delete;
+
+ private:
+  Context& context_;
+};
+
+class TensorDescriptor;
+
+/// Position of a program in its grid, and the grid's extents.
+struct ProgramPosition {
+  std::array<std::int64_t, 3> id{0, 0, 0};
+  std::array<std::int64_t, 3> grid{1, 1, 1};
+};
+
+/// What a kernel sees of its PE.
+///
+/// Every call that works on data issues one operation and returns: a load at once, whatever the policy lets go on. Order
+/// within a call: wait for the operands, then for the bytes it overwrites, then (loads and stores) for earlier accesses
+/// to the same bytes of HBM, then pay the issue cost, then submit. Views (`trans`, `broadcast_to`, ...) cost nothing.
+///
+/// Types: arithmetic on f16 and bf16 happens in f32 and is rounded to the result's type. Mixed types promote to the
+/// wider one (f16 with bf16: f32); a number takes the tensor's type. Shapes broadcast as in NumPy.
+///
+/// All errors are `KernelError`s that name PE, operation, shapes and source line.
+class Context {
+ public:
+  Context(Pe& pe, Policy policy);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() = default;
+
+  // ---- where this program stands
+
+  [[nodiscard]] std::int64_t program_id(int axis) const { return program_.id.at(static_cast<std::size_t>(axis)); }
+  [[nodiscard]] std::int64_t num_programs(int axis) const { return program_.grid.at(static_cast<std::size_t>(axis)); }
+  [[nodiscard]] PeId pe_id() const noexcept { return pe_.id(); }
+  [[nodiscard]] Policy policy() const noexcept { return policy_; }
+  [[nodiscard]] Bytes scratch_capacity() const noexcept { return arena_.capacity(); }
+  [[nodiscard]] Bytes scratch_used() const noexcept { return arena_.top(); }
+
+  // ---- memory
+
+  /// Reads shape[0] x shape[1] elements from HBM. Logged as memory/dma_read, exactly one.
+  Tensor load(HbmAddress address, const Shape& shape, DType dtype, const LoadOptions& options = {},
+              SourceLocation where = SourceLocation::current());
+  /// Writes a tensor to HBM, in its own type. Logged as memory/dma_write.
+  Pending store(HbmAddress address, const Tensor& tensor, const StoreOptions& options = {},
+                SourceLocation where = SourceLocation::current());
+  /// A matrix in HBM of which blocks are loaded (zeroes outside its bounds) and stored (clipped to its bounds).
+  [[nodiscard]] TensorDescriptor make_tensor_descriptor(HbmAddress base, const Shape& shape,
+                                                        const std::array<std::int64_t, 2>& strides,
+                                                        const Shape& block_shape, DType dtype,
+                                                        SourceLocation where = SourceLocation::current());
+
+  /// Returns when the tensor's pending operation is complete; at once if it is.
+  const Tensor& wait(const Tensor& tensor, SourceLocation where = SourceLocation::current());
+  void wait(const Pending& pending);
+
+  // ---- scratch
+
+  /// An uninitialised tensor in the current scope, for `into` and `out`.
+  [[nodiscard]] Tensor buffer(const Shape& shape, DType dtype, SourceLocation where = SourceLocation::current());
+  [[nodiscard]] std::vector<Tensor> buffers(std::int64_t count, const Shape& shape, DType dtype,
+                                            SourceLocation where = SourceLocation::current());
+  [[nodiscard]] ScratchScope scratch_scope() { return ScratchScope(*this); }
+  /// Copies into an existing tensor of the same shape and type (math/copy).
+  void copy_to(const Tensor& persistent, const Tensor& tensor, SourceLocation where = SourceLocation::current());
+
+  // ---- products
+
+  /// a . b in f32: M x K times K x N, both of one float type.
+  Tensor dot(const Tensor& a, const Tensor& b, const Out& out = {}, SourceLocation where = SourceLocation::current());
+  /// acc += a . b, in place; `acc` is M x N f32. Returns `acc`.
+  Tensor dot(const Tensor& a, const Tensor& b, const Tensor& acc, SourceLocation where = SourceLocation::current());
+
+  // ---- making tensors
+
+  Tensor full(const Shape& shape, double value, DType dtype, SourceLocation where = SourceLocation::current());
+  Tensor zeros(const Shape& shape, DType dtype, SourceLocation where = SourceLocation::current());
+  /// Fills an existing tensor.
+  Tensor fill(const Tensor& tensor, double value, SourceLocation where = SourceLocation::current());
+  /// begin, begin + 1, ..., end - 1 as int32.
+  Tensor arange(std::int64_t begin, std::int64_t end, SourceLocation where = SourceLocation::current());
+  Tensor cast(const Operand& x, DType dtype, const Out& out = {});
+
+  // ---- elementwise
+
+  Tensor add(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor sub(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor mul(const Operand& a, const Operand& b, const Out& out = {});
+  /// Integers divide to f32.
+  Tensor div(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor fma(const Operand& a, const Operand& b, const Operand& c, const Out& out = {});
+  /// The other operand where one is NaN.
+  Tensor maximum(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor minimum(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor neg(const Operand& x, const Out& out = {});
+  Tensor abs(const Operand& x, const Out& out = {});
+  Tensor exp(const Operand& x, const Out& out = {});
+  Tensor exp2(const Operand& x, const Out& out = {});
+  Tensor log(const Operand& x, const Out& out = {});
+  Tensor log2(const Operand& x, const Out& out = {});
+  Tensor sqrt(const Operand& x, const Out& out = {});
+  Tensor rsqrt(const Operand& x, const Out& out = {});
+  Tensor less(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor less_equal(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor greater(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor greater_equal(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor equal(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor not_equal(const Operand& a, const Operand& b, const Out& out = {});
+  /// Of booleans.
+  Tensor logical_and(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor logical_or(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor logical_not(const Operand& x, const Out& out = {});
+  /// x where the boolean is true, y elsewhere. Both are evaluated.
+  Tensor where(const Operand& condition, const Operand& x, const Operand& y, const Out& out = {});
+
+  // ---- reductions, in ascending order of the index
+
+  Tensor sum(const Operand& x, int axis, bool keep_dims = false, const Out& out = {});
+  /// Ignores NaN unless all are NaN.
+  Tensor max(const Operand& x, int axis, bool keep_dims = false, const Out& out = {});
+  Tensor min(const Operand& x, int axis, bool keep_dims = false, const Out& out = {});
+
+  // ---- views: no operation, no time
+
+  [[nodiscard]] Tensor trans(const Tensor& x, SourceLocation where = SourceLocation::current()) const;
+  [[nodiscard]] Tensor broadcast_to(const Tensor& x, const Shape& shape,
+                                    SourceLocation where = SourceLocation::current()) const;
+  /// A vector of n as 1 x n (axis 0) or n x 1 (axis 1).
+  [[nodiscard]] Tensor expand_dims(const Tensor& x, int axis, SourceLocation where = SourceLocation::current()) const;
+  /// The same elements in row-major order in another shape; the tensor must be dense.
+  [[nodiscard]] Tensor reshape(const Tensor& x, const Shape& shape,
+                               SourceLocation where = SourceLocation::current()) const;
+
+ private:
+  friend class ScratchScope;
+  friend class Launcher;
+  friend class TensorDescriptor;
+
+  enum class PoisonRule : std::uint8_t { poison, keep };
+
+  void begin_program(const ProgramPosition& position) { program_ = position; }
+  void leave_scope();
+
+  [[noreturn]] void fail(const char* operation, SourceLocation where, const std::string& message) const;
+  void require(bool condition, const char* operation, SourceLocation where, const char* message) const;
+  void check_shape(const char* operation, const Shape& shape, SourceLocation where) const;
+  void check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const;
+  [[nodiscard]] bool complete(Completion completion) const noexcept { return pe_.cpu().is_complete(completion); }
+  [[nodiscard]] auto completeness() const noexcept {
+    return [this](Completion completion) { return complete(completion); };
+  }
+
+  // Hazards.
+  void await_writer(const Tensor& tensor);
+  void await_overwrite(const Tensor& tensor);
+  void note_reader(const Tensor& tensor, Completion completion);
+  void note_writer(const Tensor& tensor, Completion completion, TimeCause cause);
+  [[nodiscard]] Tensor allocate(const char* operation, const Shape& shape, DType dtype, SourceLocation where);
+  void await_memory_order(const HbmRegion& region, bool writes);
+
+  [[nodiscard]] Completion issue(const Descriptor& descriptor, SourceLocation where);
+
+  // Transfers.
+  struct Transfer {
+    HbmRegion region;
+    ScratchOperand local;
+    std::int32_t valid_rows = 0;
+    std::int32_t valid_cols = 0;
+  };
+  [[nodiscard]] Transfer plan_transfer(const char* operation, HbmAddress address, const Tensor& tensor,
+                                       const TransferExtent& extent, SourceLocation where) const;
+
+  // Computations.
+  [[nodiscard]] Tensor result(const char* operation, const Shape& shape, DType dtype, const Out& out,
+                              SourceLocation where);
+  void check_dot(const Tensor& a, const Tensor& b, SourceLocation where) const;
+  [[nodiscard]] Tensor issue_dot(const Tensor& a, const Tensor& b, const Tensor& target, bool accumulate,
+                                 SourceLocation where);
+  template <std::size_t Count>
+  Tensor elementwise(MathOp op, const std::array<const Operand*, Count>& operands, DType result_type, const Out& out);
+  Tensor unary(MathOp op, const Operand& x, const Out& out);
+  Tensor float_unary(MathOp op, const Operand& x, const Out& out);
+  Tensor binary(MathOp op, const Operand& a, const Operand& b, const Out& out);
+  Tensor comparison(MathOp op, const Operand& a, const Operand& b, const Out& out);
+  Tensor logical(MathOp op, const Operand& a, const Operand& b, const Out& out);
+  Tensor reduce(MathOp op, const Operand& x, int axis, bool keep_dims, const Out& out);
+  Tensor fill_with(MathOp op, const Tensor& tensor, double value, SourceLocation where);
+  [[nodiscard]] DType promote(MathOp op, const std::array<const Operand*, 2>& operands) const;
+
+  Pe& pe_;
+  Policy policy_;
+  ProgramPosition program_;
+  ScratchArena arena_;
+  MemoryOrder memory_order_;
+};
+
+/// See `Context::make_tensor_descriptor`.
+class TensorDescriptor {
+ public:
+  /// The block whose first element is (row, col) of the matrix; what lies outside the matrix is 0.
+  Tensor load(const std::array<std::int64_t, 2>& offset, SourceLocation where = SourceLocation::current()) const;
+  /// Writes the part of the block that lies inside the matrix.
+  Pending store(const std::array<std::int64_t, 2>& offset, const Tensor& block,
+                SourceLocation where = SourceLocation::current()) const;
+
+ private:
+  friend class Context;
+  TensorDescriptor(Context& context, HbmAddress base, const Shape& shape, const std::array<std::int64_t, 2>& strides,
+                   const Shape& block, DType dtype)
+      : context_(context), base_(base), shape_(shape), strides_(strides), block_(block), dtype_(dtype) {}
+
+  [[nodiscard]] Shape inside(const std::array<std::int64_t, 2>& offset) const;
+  [[nodiscard]] HbmAddress address(const std::array<std::int64_t, 2>& offset) const;
+
+  Context& context_;
+  HbmAddress base_;
+  Shape shape_;
+  std::array<std::int64_t, 2> strides_;
+  Shape block_;
+  DType dtype_;
+};
+
+// Operators. At least one side is a tensor.
+Tensor operator+(const Operand& a, const Operand& b);
+Tensor operator-(const Operand& a, const Operand& b);
+Tensor operator*(const Operand& a, const Operand& b);
+Tensor operator/(const Operand& a, const Operand& b);
+Tensor operator-(const Operand& x);
+Tensor operator<(const Operand& a, const Operand& b);
+Tensor operator<=(const Operand& a, const Operand& b);
+Tensor operator>(const Operand& a, const Operand& b);
+Tensor operator>=(const Operand& a, const Operand& b);
+Tensor operator==(const Operand& a, const Operand& b);
+Tensor operator!=(const Operand& a, const Operand& b);
+Tensor operator&(const Operand& a, const Operand& b);
+Tensor operator|(const Operand& a, const Operand& b);
+Tensor operator~(const Operand& x);
+
+}  // namespace kernwave::tl

@@ -1,0 +1,14 @@
+// What a kernel did wrong.
+#pragma once
+
+#include <stdexcept>
+
+namespace kernwave::tl {
+
+/// Names PE, operation, shapes and the kernel's source line.
+class KernelError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace kernwave::tl

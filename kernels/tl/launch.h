@@ -1,0 +1,28 @@
+// From a grid of programs to the processors that run them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "kernels/tl/context.h"
+#include "kernels/tl/policy.h"
+#include "models/pe/pe.h"
+
+namespace kernwave::tl {
+
+/// A kernel, its arguments bound.
+using Kernel = std::function<void(Context&)>;
+
+/// How many programs run along each axis.
+using Grid = std::array<std::int64_t, 3>;
+
+/// Program (x, y, z) has number x + X (y + Y z) and runs on PE (number mod PEs) of the list; the programs of one PE run
+/// in turn. Call during elaboration. Throws std::invalid_argument when the grid or the list is empty.
+void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy = Policy::lazy);
+
+/// One program on one PE.
+void launch(Pe& pe, const Kernel& kernel, Policy policy = Policy::lazy);
+
+}  // namespace kernwave::tl

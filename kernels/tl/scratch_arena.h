@@ -1,0 +1,127 @@
+// Who holds which bytes of scratch, and who is still using them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/tl/shape.h"
+#include "kernels/tl/tensor.h"
+#include "models/base/address.h"
+#include "models/pe/stall_account.h"
+#include "models/protocol/completion.h"
+
+namespace kernwave::tl {
+
+/// Why a buffer exists, for messages. `operation` points at a string that lives for ever.
+struct BufferOrigin {
+  const char* operation = "";
+  SourceLocation where;
+  Shape shape;
+  DType dtype = DType::f32;
+};
+
+/// A bump allocator with scopes. Addresses are a function of the order of allocations and scopes alone; what is in
+/// flight decides when an allocation may proceed, never where it lands or whether it fits.
+class ScratchArena {
+ public:
+  struct Buffer {
+    std::uint32_t generation = 1;
+    ScratchAddress address;
+    Bytes size;
+    BufferOrigin origin;
+    Completion writer;                        ///< the last operation that writes it
+    TimeCause writer_cause = TimeCause::compute;
+    std::vector<Completion> readers;          ///< since that write; complete ones linger until the next one comes
+  };
+
+  /// Every buffer starts at a multiple of this.
+  static constexpr std::int64_t alignment = 64;
+
+  explicit ScratchArena(Bytes capacity) : capacity_(capacity) {}
+
+  /// Whether `size` more bytes fit.
+  [[nodiscard]] bool fits(Bytes size) const noexcept { return top_ + aligned(size) <= capacity_; }
+  [[nodiscard]] BufferId allocate(Bytes size, const BufferOrigin& origin);
+  [[nodiscard]] Bytes top() const noexcept { return top_; }
+  [[nodiscard]] Bytes capacity() const noexcept { return capacity_; }
+
+  [[nodiscard]] bool alive(BufferId id) const noexcept { return buffers_[id.slot].generation == id.generation; }
+  [[nodiscard]] Buffer& buffer(BufferId id) noexcept { return buffers_[id.slot]; }
+  /// What the slot held last, for the message about a tensor that outlived its scope.
+  [[nodiscard]] const BufferOrigin& origin(BufferId id) const noexcept { return buffers_[id.slot].origin; }
+
+  void enter_scope() { scopes_.push_back(Scope{live_.size(), top_}); }
+  /// Frees the buffers of the innermost scope at once. Their operations in flight keep the bytes until they complete.
+  template <typename IsComplete>
+  void leave_scope(IsComplete is_complete);
+  [[nodiscard]] std::size_t depth() const noexcept { return scopes_.size(); }
+
+  /// An operation in flight that still uses bytes in [address, address + size) of freed buffers, or a complete one.
+  /// Ask again after waiting for it.
+  template <typename IsComplete>
+  [[nodiscard]] Completion user_of(ScratchAddress address, Bytes size, IsComplete is_complete);
+
+  /// "131072 B for load 512x128 f16 (decode.cpp:33), ...": the largest holders first.
+  [[nodiscard]] std::string holders() const;
+
+ private:
+  struct Scope {
+    std::size_t live = 0;
+    Bytes top;
+  };
+  /// Bytes of a freed buffer that an operation in flight still uses.
+  struct Retired {
+    ScratchAddress begin;
+    ScratchAddress end;
+    Completion user;
+  };
+
+  [[nodiscard]] static constexpr Bytes aligned(Bytes size) noexcept {
+    return Bytes((size.count() + alignment - 1) / alignment * alignment);
+  }
+
+  Bytes capacity_;
+  Bytes top_;
+  std::vector<Buffer> buffers_;
+  std::vector<std::uint32_t> free_slots_;
+  std::vector<std::uint32_t> live_;  // slots in order of allocation
+  std::vector<Scope> scopes_;
+  std::vector<Retired> retired_;
+};
+
+template <typename IsComplete>
+void ScratchArena::leave_scope(IsComplete is_complete) {
+  const Scope scope = scopes_.back();
+  scopes_.pop_back();
+  while (live_.size() > scope.live) {
+    const std::uint32_t slot = live_.back();
+    live_.pop_back();
+    Buffer& buffer = buffers_[slot];
+    const ScratchAddress end(buffer.address.count() + buffer.size.count());
+    if (!is_complete(buffer.writer)) retired_.push_back({buffer.address, end, buffer.writer});
+    for (const Completion reader : buffer.readers) {
+      if (!is_complete(reader)) retired_.push_back({buffer.address, end, reader});
+    }
+    buffer.readers.clear();
+    ++buffer.generation;
+    free_slots_.push_back(slot);
+  }
+  top_ = scope.top;
+}
+
+template <typename IsComplete>
+Completion ScratchArena::user_of(ScratchAddress address, Bytes size, IsComplete is_complete) {
+  const ScratchAddress end(address.count() + size.count());
+  Completion found;
+  std::size_t kept = 0;
+  for (const Retired& retired : retired_) {
+    if (is_complete(retired.user)) continue;
+    retired_[kept++] = retired;
+    if (found == Completion{} && retired.begin < end && address < retired.end) found = retired.user;
+  }
+  retired_.resize(kept);
+  return found;
+}
+
+}  // namespace kernwave::tl

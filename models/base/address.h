@@ -1,0 +1,62 @@
+// Addresses and identities, each a type of its own.
+#pragma once
+
+#include <cstdint>
+
+#include "models/base/quantity.h"
+
+namespace kernwave {
+
+/// Number of a processing element, from configuration: cube * pes_per_cube + index. Never an order of construction.
+using PeId = Quantity<struct PeIdUnit>;
+using CubeId = Quantity<struct CubeIdUnit>;
+
+/// A byte of some cube's HBM, unique in the system: the cube stands in the bits from `cube_shift` up.
+class HbmAddress {
+ public:
+  static constexpr int cube_shift = 40;
+
+  constexpr HbmAddress() noexcept = default;
+  constexpr explicit HbmAddress(std::uint64_t value) noexcept : value_(value) {}
+  constexpr HbmAddress(CubeId cube, Bytes offset) noexcept
+      : value_((static_cast<std::uint64_t>(cube.count()) << cube_shift) | static_cast<std::uint64_t>(offset.count())) {}
+
+  [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
+  [[nodiscard]] constexpr CubeId cube() const noexcept {
+    return CubeId(static_cast<std::int64_t>(value_ >> cube_shift));
+  }
+  [[nodiscard]] constexpr Bytes offset() const noexcept {
+    return Bytes(static_cast<std::int64_t>(value_ & ((std::uint64_t{1} << cube_shift) - 1)));
+  }
+
+  friend constexpr HbmAddress operator+(HbmAddress a, Bytes distance) noexcept {
+    return HbmAddress(a.value_ + static_cast<std::uint64_t>(distance.count()));
+  }
+  friend constexpr bool operator==(HbmAddress a, HbmAddress b) noexcept { return a.value_ == b.value_; }
+  friend constexpr bool operator!=(HbmAddress a, HbmAddress b) noexcept { return a.value_ != b.value_; }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+/// A byte of a PE's scratch memory.
+using ScratchAddress = Quantity<struct ScratchAddressUnit>;
+
+/// Operations are numbered per PE in program order.
+struct OperationId {
+  PeId pe;
+  std::int64_t sequence = 0;
+};
+
+/// Where in a kernel's source a call stands. Lines are for people; results never depend on them.
+struct SourceLocation {
+  const char* file = "";
+  int line = 0;
+
+  /// As a default argument: the place of the call.
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept {
+    return SourceLocation{file, line};
+  }
+};
+
+}  // namespace kernwave

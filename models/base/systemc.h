@@ -1,0 +1,41 @@
+// The one place that includes SystemC and TLM-2.0 and carries the differences between 2.3.4 and 3.0.
+#pragma once
+
+#ifndef SC_INCLUDE_DYNAMIC_PROCESSES
+#define SC_INCLUDE_DYNAMIC_PROCESSES
+#endif
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "models/base/quantity.h"
+
+// IEEE 1666-2011 needs the declaration for SC_METHOD outside SC_CTOR; IEEE 1666-2023 deprecates it.
+#if defined(IEEE_1666_SYSTEMC) && IEEE_1666_SYSTEMC >= 202301L
+#define KERNWAVE_HAS_PROCESS(module) static_assert(true)
+#else
+#define KERNWAVE_HAS_PROCESS(module) SC_HAS_PROCESS(module)
+#endif
+
+namespace kernwave {
+
+using Payload = tlm::tlm_generic_payload;
+using InitiatorSocket = tlm::tlm_initiator_socket<>;
+using TargetSocket = tlm::tlm_target_socket<>;
+
+/// Times are kept as integers of 1 ps, SystemC's default resolution (checked once by `require_picosecond_resolution`).
+[[nodiscard]] inline sc_core::sc_time to_sc_time(Picoseconds time) {
+  return sc_core::sc_time::from_value(static_cast<sc_core::sc_time::value_type>(time.count()));
+}
+
+[[nodiscard]] inline Picoseconds to_picoseconds(const sc_core::sc_time& time) {
+  return Picoseconds(static_cast<std::int64_t>(time.value()));
+}
+
+[[nodiscard]] inline Picoseconds now() { return to_picoseconds(sc_core::sc_time_stamp()); }
+
+/// Reports a SystemC error when the time resolution is not 1 ps.
+void require_picosecond_resolution();
+
+}  // namespace kernwave

@@ -1,0 +1,32 @@
+// Which channel holds which byte.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/base/quantity.h"
+#include "models/protocol/descriptor.h"
+
+namespace kernwave {
+
+/// Consecutive blocks of `interleave` bytes go to consecutive channels.
+class ChannelMap {
+ public:
+  ChannelMap(std::int64_t channels, Bytes interleave);
+
+  [[nodiscard]] std::int64_t channels() const noexcept { return channels_; }
+  [[nodiscard]] std::int64_t channel_of(Bytes offset) const noexcept {
+    return offset.count() / interleave_ % channels_;
+  }
+
+  /// Adds to `per_channel` the bytes that each channel contributes to the region.
+  void add_bytes(const HbmRegion& region, std::vector<std::int64_t>& per_channel) const;
+
+ private:
+  void add_range(std::int64_t offset, std::int64_t count, std::vector<std::int64_t>& per_channel) const;
+
+  std::int64_t channels_;
+  std::int64_t interleave_;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,147 @@
+#include "models/memory/hbm.h"
+
+#include <algorithm>
+#include <string>
+
+namespace kernwave {
+
+namespace {
+
+[[nodiscard]] HbmRegion region_of(const Payload& payload) {
+  if (const auto* extension = payload.get_extension<RegionExtension>()) return extension->region;
+  const Bytes length(static_cast<std::int64_t>(payload.get_data_length()));
+  return HbmRegion{HbmAddress(payload.get_address()), 1, length, length};
+}
+
+}  // namespace
+
+void Hbm::TimedQueue::push(const Pending& pending) {
+  heap_.push_back(Entry{pending, pushed_++});
+  std::push_heap(heap_.begin(), heap_.end(), later);
+}
+
+Hbm::Pending Hbm::TimedQueue::pop() {
+  std::pop_heap(heap_.begin(), heap_.end(), later);
+  const Pending first = heap_.back().pending;
+  heap_.pop_back();
+  return first;
+}
+
+bool Hbm::TimedQueue::later(const Entry& a, const Entry& b) noexcept {
+  if (a.pending.at != b.pending.at) return a.pending.at > b.pending.at;
+  if (a.pending.port->id() != b.pending.port->id()) return a.pending.port->id() > b.pending.port->id();
+  return a.sequence > b.sequence;
+}
+
+Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& config, DataMode mode, std::int64_t ports)
+    : sc_module(name),
+      cube_(cube),
+      config_(config),
+      mode_(mode),
+      map_(config.channels, config.interleave),
+      channels_(static_cast<std::size_t>(config.channels),
+                StreamServer(ByteTime(config.bandwidth, config.efficiency, config.channels))),
+      statistics_(static_cast<std::size_t>(config.channels)),
+      held_(static_cast<std::size_t>(ports), 0),
+      bytes_per_channel_(static_cast<std::size_t>(config.channels)) {
+  if (config.latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the latency must be at least 1 ps");
+  TargetPort::Client& client = *this;
+  for (std::int64_t id = 0; id < ports; ++id) {
+    const std::string port_name = "port" + std::to_string(id);
+    ports_.push_back(std::make_unique<TargetPort>(port_name.c_str(), client, id));
+  }
+  KERNWAVE_HAS_PROCESS(Hbm);
+  SC_METHOD(serve);
+  sensitive << wake_;
+  dont_initialize();
+}
+
+bool Hbm::request(TargetPort& port, Payload& payload, Picoseconds at) {
+  if (held_[static_cast<std::size_t>(port.id())] == config_.queue_depth) return false;
+  enter(port, payload, at);
+  return true;
+}
+
+void Hbm::enter(TargetPort& port, Payload& payload, Picoseconds at) {
+  ++held_[static_cast<std::size_t>(port.id())];
+  arrivals_.push({at + config_.latency, &port, &payload});
+  wake_.notify(to_sc_time(at + config_.latency - now()));
+}
+
+void Hbm::serve() {
+  while (arrivals_.due(now())) reserve(arrivals_.pop());
+  while (answers_.due(now())) answer(answers_.pop());
+  if (!arrivals_.empty()) wake_.notify(to_sc_time(arrivals_.next() - now()));
+  if (!answers_.empty()) wake_.notify(to_sc_time(answers_.next() - now()));
+}
+
+void Hbm::reserve(const Pending& pending) {
+  Payload& payload = *pending.payload;
+  const HbmRegion region = region_of(payload);
+  payload.set_response_status(check(payload, region));
+  if (auto* extension = payload.get_extension<RegionExtension>()) extension->first_data = now();
+  if (payload.is_response_error()) {
+    answers_.push({now(), pending.port, pending.payload});
+    return;
+  }
+  std::fill(bytes_per_channel_.begin(), bytes_per_channel_.end(), 0);
+  map_.add_bytes(region, bytes_per_channel_);
+  ScaledTime last = 0;
+  for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
+    const Bytes bytes(bytes_per_channel_[channel]);
+    if (bytes == Bytes(0)) continue;
+    last = std::max(last, channels_[channel].stream(now(), bytes));
+    (payload.is_read() ? statistics_[channel].read : statistics_[channel].written) += bytes;
+  }
+  move_data(payload, region);
+  answers_.push({std::max(channels_.front().round_up(last), now()), pending.port, pending.payload});
+}
+
+void Hbm::answer(const Pending& pending) {
+  TargetPort& port = *pending.port;
+  --held_[static_cast<std::size_t>(port.id())];
+  if (Payload* waiting = port.withheld()) {
+    enter(port, *waiting, std::max(port.withheld_since(), now()));
+    port.accept_withheld();
+  }
+  port.respond(*pending.payload);
+}
+
+tlm::tlm_response_status Hbm::check(const Payload& payload, const HbmRegion& region) const {
+  if (!payload.is_read() && !payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  if (payload.get_streaming_width() < payload.get_data_length()) return tlm::TLM_BURST_ERROR_RESPONSE;
+  const Bytes end = region.base.offset() + region.stride * (region.rows - 1) + region.row_bytes;
+  const bool outside = region.base.cube() != cube_ || end > config_.capacity;
+  return outside ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
+}
+
+void Hbm::move_data(Payload& payload, const HbmRegion& region) {
+  if (mode_ == DataMode::none) return;
+  std::uint8_t* data = payload.get_data_ptr();
+  for (std::int64_t row = 0; row < region.rows; ++row, data += region.row_bytes.count()) {
+    const Bytes offset = region.base.offset() + region.stride * row;
+    payload.is_read() ? read(offset, data, region.row_bytes) : write(offset, data, region.row_bytes);
+  }
+}
+
+unsigned Hbm::debug_access(Payload& payload) {
+  const HbmRegion region = region_of(payload);
+  if (check(payload, region) != tlm::TLM_OK_RESPONSE) return 0;
+  move_data(payload, region);
+  return payload.get_data_length();
+}
+
+void Hbm::read(Bytes offset, std::uint8_t* out, Bytes count) const {
+  if (mode_ == DataMode::full) {
+    store_.read(offset, out, count);
+  } else {
+    std::fill(out, out + count.count(), std::uint8_t{0});
+  }
+}
+
+void Hbm::write(Bytes offset, const std::uint8_t* from, Bytes count) {
+  if (mode_ == DataMode::full) store_.write(offset, from, count);
+}
+
+}  // namespace kernwave

@@ -1,0 +1,95 @@
+// The `bandwidth` model of a cube's HBM: latency, channels, no banks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/base/exact_time.h"
+#include "models/base/systemc.h"
+#include "models/memory/channel_map.h"
+#include "models/memory/paged_store.h"
+#include "models/protocol/region_extension.h"
+#include "models/protocol/target_port.h"
+#include "models/system/system_config.h"
+
+namespace kernwave {
+
+/// What one channel carried.
+struct ChannelStatistics {
+  Bytes read;
+  Bytes written;
+};
+
+/// A memory with one target socket for each initiator.
+///
+/// A request that arrives at t becomes eligible at t + latency. Eligible requests are served in the order of (eligible
+/// time, port id): each reserves its bytes on its channels, one stream behind another, and is answered when the last of
+/// them ends. Latency is at least 1 ps, so that every request of an instant is known before that instant is decided.
+/// A payload is one contiguous range, or, with a RegionExtension, a strided region. An address of another cube or
+/// outside the capacity is answered with TLM_ADDRESS_ERROR_RESPONSE.
+///
+/// END_REQ comes at once while fewer than `queue_depth` requests of that port await their response; beyond that it is
+/// withheld. Refresh, banks and row misses are not modelled: `efficiency` stands for them.
+class Hbm : public sc_core::sc_module, private TargetPort::Client {
+ public:
+  Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& config, DataMode mode, std::int64_t ports);
+
+  /// Port `id` in [0, ports): the number that breaks ties.
+  [[nodiscard]] TargetSocket& socket(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id))->socket(); }
+
+  [[nodiscard]] const std::vector<ChannelStatistics>& statistics() const noexcept { return statistics_; }
+
+  /// Time-free access. Mode `none`: reads give zeroes, writes are dropped. The range must lie inside the capacity.
+  void read(Bytes offset, std::uint8_t* out, Bytes count) const;
+  void write(Bytes offset, const std::uint8_t* from, Bytes count);
+
+ private:
+  struct Pending {
+    Picoseconds at;  ///< eligible, or due to be answered
+    TargetPort* port = nullptr;
+    Payload* payload = nullptr;
+  };
+  /// A min-heap by (time, port id, arrival): the order never depends on who called first within an instant.
+  class TimedQueue {
+   public:
+    void push(const Pending& pending);
+    [[nodiscard]] bool due(Picoseconds time) const noexcept { return !heap_.empty() && heap_.front().pending.at <= time; }
+    [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
+    [[nodiscard]] Picoseconds next() const noexcept { return heap_.front().pending.at; }
+    [[nodiscard]] Pending pop();
+
+   private:
+    struct Entry {
+      Pending pending;
+      std::int64_t sequence = 0;
+    };
+    [[nodiscard]] static bool later(const Entry& a, const Entry& b) noexcept;
+    std::vector<Entry> heap_;
+    std::int64_t pushed_ = 0;
+  };
+
+  [[nodiscard]] bool request(TargetPort& port, Payload& payload, Picoseconds at) override;
+  [[nodiscard]] unsigned debug_access(Payload& payload) override;
+  void enter(TargetPort& port, Payload& payload, Picoseconds at);
+  void serve();
+  void reserve(const Pending& pending);
+  void answer(const Pending& pending);
+  [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
+  void move_data(Payload& payload, const HbmRegion& region);
+
+  CubeId cube_;
+  HbmConfig config_;
+  DataMode mode_;
+  ChannelMap map_;
+  std::vector<StreamServer> channels_;
+  std::vector<ChannelStatistics> statistics_;
+  std::vector<std::unique_ptr<TargetPort>> ports_;
+  std::vector<std::int64_t> held_;  // requests of each port that await their response
+  TimedQueue arrivals_;
+  TimedQueue answers_;
+  sc_core::sc_event wake_;
+  std::vector<std::int64_t> bytes_per_channel_;  // work space of `reserve`
+  PagedStore store_;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,171 @@
+#include "models/numeric/tensor_bytes.h"
+
+#include <Eigen/Core>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace kernwave::numeric {
+
+namespace {
+
+constexpr std::int32_t integer_poison = 0x7FBADBAD;
+
+template <typename T>
+[[nodiscard]] T load(const std::uint8_t* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+template <typename T>
+void save(std::uint8_t* to, T value) noexcept {
+  std::memcpy(to, &value, sizeof value);
+}
+
+[[nodiscard]] std::int32_t truncate_to_int32(float value) noexcept {
+  if (std::isnan(value)) return 0;
+  if (value >= 2147483648.0F) return std::numeric_limits<std::int32_t>::max();
+  if (value <= -2147483648.0F) return std::numeric_limits<std::int32_t>::min();
+  return static_cast<std::int32_t>(value);
+}
+
+template <typename Convert, typename Out>
+void read_elements(const TensorBytes& tensor, std::int64_t row, Convert convert, Out* out) {
+  const std::uint8_t* from = tensor.element(row, 0);
+  const std::int64_t step = tensor.view.col_stride * size_of(tensor.view.dtype);
+  for (std::int32_t col = 0; col < tensor.view.cols; ++col, from += step) out[col] = convert(from);
+}
+
+template <typename Convert, typename In>
+void write_elements(const TensorBytes& tensor, std::int64_t row, Convert convert, const In* values) {
+  std::uint8_t* to = tensor.element(row, 0);
+  const std::int64_t step = tensor.view.col_stride * size_of(tensor.view.dtype);
+  for (std::int32_t col = 0; col < tensor.view.cols; ++col, to += step) save(to, convert(values[col]));
+}
+
+}  // namespace
+
+std::uint16_t f32_to_f16(float value) noexcept { return Eigen::half_impl::float_to_half_rtne(value).x; }
+
+std::uint16_t f32_to_bf16(float value) noexcept {
+  return Eigen::bfloat16_impl::float_to_bfloat16_rtne<false>(value).value;
+}
+
+float f16_to_f32(std::uint16_t bits) noexcept {
+  return Eigen::half_impl::half_to_float(Eigen::half_impl::raw_uint16_to_half(bits));
+}
+
+float bf16_to_f32(std::uint16_t bits) noexcept {
+  return Eigen::bfloat16_impl::bfloat16_to_float(Eigen::bfloat16_impl::raw_uint16_to_bfloat16(bits));
+}
+
+void read_row(const TensorBytes& tensor, std::int64_t row, float* out) {
+  switch (tensor.view.dtype) {
+    case DType::f32:
+      return read_elements(tensor, row, [](const std::uint8_t* p) { return load<float>(p); }, out);
+    case DType::f16:
+      return read_elements(tensor, row, [](const std::uint8_t* p) { return f16_to_f32(load<std::uint16_t>(p)); }, out);
+    case DType::bf16:
+      return read_elements(tensor, row, [](const std::uint8_t* p) { return bf16_to_f32(load<std::uint16_t>(p)); }, out);
+    case DType::int32:
+      return read_elements(
+          tensor, row, [](const std::uint8_t* p) { return static_cast<float>(load<std::int32_t>(p)); }, out);
+    case DType::boolean:
+      return read_elements(tensor, row, [](const std::uint8_t* p) { return *p != 0 ? 1.0F : 0.0F; }, out);
+  }
+}
+
+void write_row(const TensorBytes& tensor, std::int64_t row, const float* values) {
+  switch (tensor.view.dtype) {
+    case DType::f32:
+      return write_elements(tensor, row, [](float v) { return v; }, values);
+    case DType::f16:
+      return write_elements(tensor, row, f32_to_f16, values);
+    case DType::bf16:
+      return write_elements(tensor, row, f32_to_bf16, values);
+    case DType::int32:
+      return write_elements(tensor, row, truncate_to_int32, values);
+    case DType::boolean:
+      return write_elements(tensor, row, [](float v) { return static_cast<std::uint8_t>(v != 0.0F); }, values);
+  }
+}
+
+void read_row(const TensorBytes& tensor, std::int64_t row, std::int64_t* out) {
+  switch (tensor.view.dtype) {
+    case DType::int32:
+      return read_elements(
+          tensor, row, [](const std::uint8_t* p) { return std::int64_t{load<std::int32_t>(p)}; }, out);
+    case DType::boolean:
+      return read_elements(tensor, row, [](const std::uint8_t* p) { return std::int64_t{*p != 0}; }, out);
+    case DType::f32:
+      return read_elements(
+          tensor, row, [](const std::uint8_t* p) { return std::int64_t{truncate_to_int32(load<float>(p))}; }, out);
+    case DType::f16:
+      return read_elements(
+          tensor, row,
+          [](const std::uint8_t* p) { return std::int64_t{truncate_to_int32(f16_to_f32(load<std::uint16_t>(p)))}; },
+          out);
+    case DType::bf16:
+      return read_elements(
+          tensor, row,
+          [](const std::uint8_t* p) { return std::int64_t{truncate_to_int32(bf16_to_f32(load<std::uint16_t>(p)))}; },
+          out);
+  }
+}
+
+void write_row(const TensorBytes& tensor, std::int64_t row, const std::int64_t* values) {
+  switch (tensor.view.dtype) {
+    case DType::int32:
+      return write_elements(
+          tensor, row, [](std::int64_t v) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(v)); }, values);
+    case DType::boolean:
+      return write_elements(tensor, row, [](std::int64_t v) { return static_cast<std::uint8_t>(v != 0); }, values);
+    case DType::f32:
+      return write_elements(tensor, row, [](std::int64_t v) { return static_cast<float>(v); }, values);
+    case DType::f16:
+      return write_elements(tensor, row, [](std::int64_t v) { return f32_to_f16(static_cast<float>(v)); }, values);
+    case DType::bf16:
+      return write_elements(tensor, row, [](std::int64_t v) { return f32_to_bf16(static_cast<float>(v)); }, values);
+  }
+}
+
+void poison_element(const TensorBytes& tensor, std::int64_t row, std::int64_t col) {
+  std::uint8_t* to = tensor.element(row, col);
+  switch (tensor.view.dtype) {
+    case DType::f32:
+      return save(to, std::numeric_limits<float>::quiet_NaN());
+    case DType::f16:
+      return save(to, f32_to_f16(std::numeric_limits<float>::quiet_NaN()));
+    case DType::bf16:
+      return save(to, f32_to_bf16(std::numeric_limits<float>::quiet_NaN()));
+    case DType::int32:
+      return save(to, integer_poison);
+    case DType::boolean:
+      return save(to, std::uint8_t{1});
+  }
+}
+
+void write_element(const TensorBytes& tensor, std::int64_t row, std::int64_t col, float value) {
+  TensorBytes one = tensor;
+  one.data = tensor.element(row, col);
+  one.view.rows = 1;
+  one.view.cols = 1;
+  write_row(one, 0, &value);
+}
+
+void poison(const TensorBytes& tensor) {
+  if (tensor.view.elements() == 0) return;
+  // One poisoned element, copied over the rows: buffers are poisoned for every operation.
+  poison_element(tensor, 0, 0);
+  const std::uint8_t* pattern = tensor.element(0, 0);
+  const auto size = static_cast<std::size_t>(size_of(tensor.view.dtype));
+  for (std::int32_t row = 0; row < tensor.view.rows; ++row) {
+    for (std::int32_t col = 0; col < tensor.view.cols; ++col) {
+      std::uint8_t* to = tensor.element(row, col);
+      if (to != pattern) std::memcpy(to, pattern, size);
+    }
+  }
+}
+
+}  // namespace kernwave::numeric

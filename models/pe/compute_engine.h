@@ -1,0 +1,42 @@
+// What the matrix and the vector engine share: an in-order queue served one command at a time.
+#pragma once
+
+#include <deque>
+
+#include "models/base/systemc.h"
+#include "models/pe/engine_statistics.h"
+#include "models/protocol/descriptor.h"
+#include "models/protocol/target_port.h"
+
+namespace kernwave {
+
+/// Serves commands in the order of their arrival: it chooses nothing, so an idle engine starts at once.
+/// The queue holds `queue_depth` commands, the running one included; beyond that END_REQ is withheld.
+class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
+ public:
+  [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
+  [[nodiscard]] const EngineStatistics& statistics() const noexcept { return statistics_; }
+
+ protected:
+  ComputeEngine(const sc_core::sc_module_name& name, std::int64_t queue_depth);
+
+  /// How long the command takes from `start`.
+  [[nodiscard]] virtual Picoseconds duration(const Descriptor& descriptor, Picoseconds start) = 0;
+  /// Carries the command out on scratch, at its end.
+  virtual void execute(const Descriptor& descriptor) = 0;
+
+ private:
+  [[nodiscard]] bool request(TargetPort& port, Payload& payload, Picoseconds at) final;
+  void take(Payload& payload);
+  void start_next();
+  void finish();
+
+  TargetPort commands_;
+  std::size_t queue_depth_;
+  std::deque<Payload*> queue_;  // the front one is running
+  Picoseconds started_;
+  sc_core::sc_event done_;
+  EngineStatistics statistics_;
+};
+
+}  // namespace kernwave

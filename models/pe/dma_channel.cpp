@@ -1,0 +1,259 @@
+#include "models/pe/dma_channel.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "models/pe/burst_rule.h"
+#include "models/protocol/command.h"
+
+namespace kernwave {
+
+DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Engine direction, const DmaConfig& config,
+                       PeScratch& scratch)
+    : sc_module(name),
+      direction_(direction),
+      config_(config),
+      scratch_(scratch),
+      commands_("commands", *this),
+      memory_("memory", *this),
+      port_(config.bandwidth) {
+  KERNWAVE_HAS_PROCESS(DmaChannel);
+  SC_METHOD(advance);
+  sensitive << wake_;
+  dont_initialize();
+}
+
+bool DmaChannel::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
+  sc_assert(at == now());  // the scheduler presents commands in simulated time
+  if (transfers_.size() == static_cast<std::size_t>(config_.queue_depth)) return false;
+  take(payload);
+  wake_at(now());
+  return true;
+}
+
+void DmaChannel::take(Payload& payload) {
+  Transfer transfer;
+  transfer.command = &payload;
+  transfers_.push_back(transfer);
+}
+
+void DmaChannel::request_accepted(InitiatorPort& /*port*/) { wake_at(now()); }
+
+void DmaChannel::response(InitiatorPort& /*port*/, Payload& payload) {
+  auto& request = static_cast<MemoryRequest&>(payload);
+  Transfer& transfer = transfers_[request.command - first_number_];
+  const bool has_first_data = request.get_extension<RegionExtension>() != nullptr;
+  const Picoseconds first_data = has_first_data ? request.extension().first_data : now();
+  transfer.first_data = transfer.answered ? std::min(transfer.first_data, first_data) : first_data;
+  transfer.answered = true;
+  transfer.last_response = now();
+  transfer.failed = transfer.failed || request.is_response_error();
+  --transfer.requests_outstanding;
+  --outstanding_;
+  if (scratch_.mode() == DataMode::full && direction_ == Engine::dma_read) copy_out(request, work_of(transfer));
+  wake_at(now());
+}
+
+void DmaChannel::advance() {
+  complete_finished();
+  bool progress = true;
+  while (progress) {
+    progress = set_up_next();
+    progress = send_requests() || progress;
+  }
+  stream_answered();
+  schedule_next();
+}
+
+void DmaChannel::complete_finished() {
+  while (!transfers_.empty() && transfers_.front().streamed && transfers_.front().end <= now()) {
+    const Transfer done = transfers_.front();
+    transfers_.pop_front();
+    ++first_number_;
+    --setting_up_;
+    --requesting_;
+    --streaming_;
+    complete(done);
+  }
+}
+
+void DmaChannel::complete(const Transfer& transfer) {
+  const Descriptor& descriptor = descriptor_of(*transfer.command);
+  // In service from the start of its setup, or from the end of the command before it under which that was hidden.
+  const Picoseconds start = std::max(transfer.setup_done - config_.setup, last_end_);
+  ++statistics_.operations;
+  statistics_.bytes += descriptor.dma().region.bytes();
+  statistics_.busy += transfer.end - start;
+  last_end_ = transfer.end;
+  if (auto* times = transfer.command->get_extension<ExecutionTimes>()) {
+    times->start = start;
+    times->end = transfer.end;
+  }
+  transfer.command->set_response_status(transfer.failed ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+  if (Payload* waiting = commands_.withheld()) {
+    take(*waiting);
+    commands_.accept_withheld();
+  }
+  commands_.respond(*transfer.command);
+}
+
+/// Setups are serial: the next one starts when the command before it has sent its requests (without overlap: has
+/// ended), or when it arrives. This runs in that very instant.
+bool DmaChannel::set_up_next() {
+  if (setting_up_ == transfers_.size()) return false;
+  const bool previous_is_ahead = config_.overlap_commands ? requesting_ < setting_up_ : setting_up_ > 0;
+  if (previous_is_ahead) return false;
+  transfers_[setting_up_].setup_done = now() + config_.setup;
+  ++setting_up_;
+  return true;
+}
+
+/// Returns whether a command has sent all of its requests.
+bool DmaChannel::send_requests() {
+  if (requesting_ == setting_up_) return false;
+  Transfer& transfer = transfers_[requesting_];
+  if (transfer.setup_done > now()) return false;
+  if (direction_ == Engine::dma_read && transfer.row == 0 && transfer.offset == Bytes(0)) fill_padding(work_of(transfer));
+  if (work_of(transfer).region.bytes() == Bytes(0)) {
+    transfer.first_data = now();
+    transfer.last_response = now();
+    transfer.all_requested = true;
+  }
+  while (!transfer.all_requested) {
+    if (memory_.busy() || memory_.free_at() > now() || outstanding_ == config_.outstanding) return false;
+    send_next_request(transfer);
+  }
+  ++requesting_;
+  return true;
+}
+
+void DmaChannel::send_next_request(Transfer& transfer) {
+  const DmaDescriptor& dma = work_of(transfer);
+  const HbmRegion& region = dma.region;
+  MemoryRequest& request = requests_.acquire();
+  request.command = first_number_ + requesting_;
+  request.row = transfer.row;
+  request.offset = transfer.offset;
+  const bool whole = config_.burst == Bytes(0);
+  const HbmAddress address = region.base + region.stride * transfer.row + transfer.offset;
+  const Bytes length =
+      whole ? region.bytes() : next_burst(address, region.row_bytes - transfer.offset, config_.burst);
+  whole ? request.describe(region) : request.forget_region();
+
+  const bool reading = direction_ == Engine::dma_read;
+  request.set_data_ptr(scratch_.mode() == DataMode::full ? request.buffer(length) : scratch_.idle_bytes());
+  request.set_command(reading ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
+  request.set_address(address.value());
+  request.set_data_length(static_cast<unsigned>(length.count()));
+  request.set_streaming_width(static_cast<unsigned>(length.count()));
+  request.set_byte_enable_ptr(nullptr);
+  request.set_dmi_allowed(false);
+  request.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  if (!reading && scratch_.mode() == DataMode::full) copy_in(request, dma);
+
+  transfer.offset += length;
+  if (whole || transfer.offset == region.row_bytes) {
+    transfer.offset = Bytes(0);
+    ++transfer.row;
+  }
+  transfer.all_requested = whole || transfer.row == region.rows;
+  ++transfer.requests_outstanding;
+  ++outstanding_;
+  memory_.send(request);
+}
+
+void DmaChannel::stream_answered() {
+  while (streaming_ < requesting_) {
+    Transfer& transfer = transfers_[streaming_];
+    if (transfer.requests_outstanding > 0) return;
+    port_.stream(transfer.first_data, work_of(transfer).region.bytes());
+    port_.hold_until(transfer.last_response);
+    transfer.end = port_.free_at();
+    transfer.streamed = true;
+    ++streaming_;
+  }
+}
+
+void DmaChannel::schedule_next() {
+  if (transfers_.empty()) return;
+  if (transfers_.front().streamed) wake_at(transfers_.front().end);
+  if (requesting_ < setting_up_) {
+    const Transfer& next = transfers_[requesting_];
+    if (next.setup_done > now()) {
+      wake_at(next.setup_done);
+    } else if (!memory_.busy() && memory_.free_at() > now()) {
+      wake_at(memory_.free_at());
+    }
+  }
+}
+
+void DmaChannel::wake_at(Picoseconds time) { wake_.notify(to_sc_time(std::max(time - now(), Picoseconds(0)))); }
+
+const DmaDescriptor& DmaChannel::work_of(const Transfer& transfer) const {
+  return descriptor_of(*transfer.command).dma();
+}
+
+void DmaChannel::fill_padding(const DmaDescriptor& dma) {
+  if (scratch_.mode() == DataMode::none) return;
+  const numeric::TensorBytes tile = scratch_.tensor(dma.local);
+  for (std::int32_t row = 0; row < tile.view.rows; ++row) {
+    const std::int32_t first = row < dma.valid_rows ? dma.valid_cols : 0;
+    for (std::int32_t col = first; col < tile.view.cols; ++col) {
+      if (dma.padding == Padding::poison) {
+        numeric::poison_element(tile, row, col);
+      } else {
+        numeric::write_element(tile, row, col, dma.padding_value);
+      }
+    }
+  }
+}
+
+namespace {
+
+/// Bytes [begin, end) of the region's packed rows, element by element or, where the tile's row is contiguous, at once.
+template <typename Move>
+void for_each_piece(const MemoryRequest& request, const DmaDescriptor& dma, const numeric::TensorBytes& tile,
+                    Move move) {
+  const std::int64_t element = size_of(tile.view.dtype);
+  std::int64_t row = request.row;
+  std::int64_t offset = request.offset.count();
+  std::int64_t left = request.get_data_length();
+  std::int64_t position = 0;
+  while (left > 0) {
+    const std::int64_t piece = std::min(left, dma.region.row_bytes.count() - offset);
+    if (tile.view.col_stride == 1 || tile.view.cols == 1) {
+      move(tile.element(row, 0) + offset, position, piece);
+    } else {
+      for (std::int64_t done = 0; done < piece;) {
+        const std::int64_t within = (offset + done) % element;
+        const std::int64_t count = std::min(element - within, piece - done);
+        move(tile.element(row, (offset + done) / element) + within, position + done, count);
+        done += count;
+      }
+    }
+    position += piece;
+    left -= piece;
+    offset = 0;
+    ++row;
+  }
+}
+
+}  // namespace
+
+void DmaChannel::copy_out(const MemoryRequest& request, const DmaDescriptor& dma) {
+  const std::uint8_t* data = request.get_data_ptr();
+  for_each_piece(request, dma, scratch_.tensor(dma.local),
+                 [data](std::uint8_t* local, std::int64_t position, std::int64_t count) {
+                   std::memcpy(local, data + position, static_cast<std::size_t>(count));
+                 });
+}
+
+void DmaChannel::copy_in(MemoryRequest& request, const DmaDescriptor& dma) {
+  std::uint8_t* data = request.get_data_ptr();
+  for_each_piece(request, dma, scratch_.tensor(dma.local),
+                 [data](const std::uint8_t* local, std::int64_t position, std::int64_t count) {
+                   std::memcpy(data + position, local, static_cast<std::size_t>(count));
+                 });
+}
+
+}  // namespace kernwave

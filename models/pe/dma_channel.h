@@ -1,0 +1,89 @@
+// One direction of a PE's DMA: commands in order, each turned into memory requests.
+#pragma once
+
+#include <deque>
+
+#include "models/base/exact_time.h"
+#include "models/base/systemc.h"
+#include "models/pe/engine_statistics.h"
+#include "models/pe/memory_request.h"
+#include "models/pe/pe_scratch.h"
+#include "models/protocol/descriptor.h"
+#include "models/protocol/initiator_port.h"
+#include "models/protocol/target_port.h"
+
+namespace kernwave {
+
+/// Takes commands from the scheduler, sends requests to memory, moves bytes to or from scratch.
+///
+/// A command passes three stations: `setup` (one command at a time), its requests (in order, at most `outstanding` of
+/// the channel in the memory at once), and its data phase, which occupies the port for ceil(bytes / bandwidth) from the
+/// first data on, or until the last response, whichever is later. Data phases follow one another in command order,
+/// without a gap where the data are there. With `overlap_commands` a command is set up while those before it stream;
+/// without it, when the one before it is done. Isolated: setup + memory latency + ceil(bytes / slowest rate).
+class DmaChannel : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
+ public:
+  DmaChannel(const sc_core::sc_module_name& name, Engine direction, const DmaConfig& config, PeScratch& scratch);
+
+  [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
+  [[nodiscard]] InitiatorSocket& memory_socket() noexcept { return memory_.socket(); }
+  [[nodiscard]] const EngineStatistics& statistics() const noexcept { return statistics_; }
+  [[nodiscard]] const MemoryRequestPool& request_pool() const noexcept { return requests_; }
+
+ private:
+  struct Transfer {
+    Payload* command = nullptr;
+    Picoseconds setup_done;
+    std::int64_t row = 0;  ///< of the next request
+    Bytes offset;
+    std::int64_t requests_outstanding = 0;
+    bool all_requested = false;
+    bool answered = false;   ///< at least one response has come
+    bool streamed = false;   ///< `end` is known
+    bool failed = false;
+    Picoseconds first_data;
+    Picoseconds last_response;
+    Picoseconds end;
+  };
+
+  // TargetPort::Client and InitiatorPort::Client
+  [[nodiscard]] bool request(TargetPort& port, Payload& payload, Picoseconds at) override;
+  void request_accepted(InitiatorPort& port) override;
+  void response(InitiatorPort& port, Payload& payload) override;
+
+  void take(Payload& payload);
+  void advance();
+  [[nodiscard]] bool set_up_next();
+  [[nodiscard]] bool send_requests();
+  void send_next_request(Transfer& transfer);
+  void stream_answered();
+  void complete_finished();
+  void complete(const Transfer& transfer);
+  void schedule_next();
+  void wake_at(Picoseconds time);
+
+  [[nodiscard]] const DmaDescriptor& work_of(const Transfer& transfer) const;
+  void fill_padding(const DmaDescriptor& dma);
+  void copy_out(const MemoryRequest& request, const DmaDescriptor& dma);
+  void copy_in(MemoryRequest& request, const DmaDescriptor& dma);
+
+  Engine direction_;
+  DmaConfig config_;
+  PeScratch& scratch_;
+  TargetPort commands_;
+  InitiatorPort memory_;
+  MemoryRequestPool requests_;
+
+  std::deque<Transfer> transfers_;   // in command order
+  std::size_t first_number_ = 0;     // the number of transfers_.front()
+  std::size_t setting_up_ = 0;       // index of the first transfer that is not set up
+  std::size_t requesting_ = 0;       // index of the first transfer with requests to send
+  std::size_t streaming_ = 0;        // index of the first transfer whose end is unknown
+  std::int64_t outstanding_ = 0;
+  StreamServer port_;
+  Picoseconds last_end_;
+  sc_core::sc_event wake_;
+  EngineStatistics statistics_;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,17 @@
+// Totals of one engine over a run.
+#pragma once
+
+#include <cstdint>
+
+#include "models/base/quantity.h"
+
+namespace kernwave {
+
+struct EngineStatistics {
+  std::int64_t operations = 0;
+  std::int64_t flops = 0;
+  Bytes bytes;       ///< moved to or from HBM
+  Picoseconds busy;  ///< time in which a command was in service
+};
+
+}  // namespace kernwave

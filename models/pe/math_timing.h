@@ -1,0 +1,17 @@
+// Cycles of the vector engine, as plain functions of a shape.
+#pragma once
+
+#include "models/base/quantity.h"
+#include "models/protocol/descriptor.h"
+#include "models/system/system_config.h"
+
+namespace kernwave {
+
+/// Cycles that one vector of `lanes` elements takes.
+[[nodiscard]] Cycles vector_cycles(const MathCycles& cycles, MathOp op);
+
+/// ceil(elements / lanes) x cycles of the operation; a reduction runs over the elements of its input and adds
+/// ceil(log2(min(n, lanes))), the depth of the tree over the n elements that it reduces to one.
+[[nodiscard]] Cycles math_cycles(const MathConfig& config, const MathDescriptor& math);
+
+}  // namespace kernwave

@@ -1,0 +1,39 @@
+#include "models/pe/pe.h"
+
+namespace kernwave {
+
+Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, DataMode mode, RunLedger& ledger,
+       Connector& connector)
+    : sc_module(name),
+      config_(config),
+      scratch_("scratch", config.scratch, mode),
+      cpu_("cpu", id, config, ledger),
+      scheduler_("scheduler", config),
+      dma_("dma", config.dma, scratch_),
+      gemm_("gemm", config, scratch_),
+      math_("math", config, scratch_) {
+  const std::string prefix = "pe" + std::to_string(id.count()) + ".";
+  connector.connect(cpu_.command_socket(), scheduler_.command_socket(), prefix + "cpu_to_scheduler");
+  connector.connect(scheduler_.engine_socket(Engine::dma_read), dma_.read().command_socket(),
+                    prefix + "scheduler_to_dma_read");
+  connector.connect(scheduler_.engine_socket(Engine::dma_write), dma_.write().command_socket(),
+                    prefix + "scheduler_to_dma_write");
+  connector.connect(scheduler_.engine_socket(Engine::gemm), gemm_.command_socket(), prefix + "scheduler_to_gemm");
+  connector.connect(scheduler_.engine_socket(Engine::math), math_.command_socket(), prefix + "scheduler_to_math");
+}
+
+const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
+  switch (engine) {
+    case Engine::dma_read:
+      return dma_.read().statistics();
+    case Engine::dma_write:
+      return dma_.write().statistics();
+    case Engine::gemm:
+      return gemm_.statistics();
+    case Engine::math:
+      break;
+  }
+  return math_.statistics();
+}
+
+}  // namespace kernwave

@@ -1,0 +1,46 @@
+// A processing element, assembled.
+#pragma once
+
+#include "models/base/systemc.h"
+#include "models/pe/pe_cpu.h"
+#include "models/pe/pe_dma.h"
+#include "models/pe/pe_gemm.h"
+#include "models/pe/pe_math.h"
+#include "models/pe/pe_scheduler.h"
+#include "models/pe/pe_scratch.h"
+#include "models/protocol/connector.h"
+
+namespace kernwave {
+
+/// CPU, scheduler, DMA, matrix engine, vector engine and scratch, bound to one another.
+///
+/// Two initiator sockets are left to bind: `read_socket()` and `write_socket()`, to any TLM-2.0 memory. A memory that is
+/// not ours needs a DMA burst rule other than "whole" (`DmaConfig::burst`).
+class Pe : public sc_core::sc_module {
+ public:
+  Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, DataMode mode, RunLedger& ledger,
+     Connector& connector);
+
+  [[nodiscard]] PeId id() const noexcept { return cpu_.id(); }
+  [[nodiscard]] const PeConfig& config() const noexcept { return config_; }
+  [[nodiscard]] InitiatorSocket& read_socket() noexcept { return dma_.read().memory_socket(); }
+  [[nodiscard]] InitiatorSocket& write_socket() noexcept { return dma_.write().memory_socket(); }
+
+  [[nodiscard]] PeCpu& cpu() noexcept { return cpu_; }
+  [[nodiscard]] const PeCpu& cpu() const noexcept { return cpu_; }
+  [[nodiscard]] PeScratch& scratch() noexcept { return scratch_; }
+  [[nodiscard]] const PeScratch& scratch() const noexcept { return scratch_; }
+  [[nodiscard]] const PeDma& dma() const noexcept { return dma_; }
+  [[nodiscard]] const EngineStatistics& statistics(Engine engine) const noexcept;
+
+ private:
+  PeConfig config_;
+  PeScratch scratch_;
+  PeCpu cpu_;
+  PeScheduler scheduler_;
+  PeDma dma_;
+  PeGemm gemm_;
+  PeMath math_;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,92 @@
+// The processor of a PE: runs a program in an SC_THREAD and keeps account of its time.
+#pragma once
+
+#include <array>
+#include <functional>
+
+#include "models/base/systemc.h"
+#include "models/pe/operation_observer.h"
+#include "models/pe/stall_account.h"
+#include "models/protocol/command.h"
+#include "models/protocol/completion.h"
+#include "models/protocol/initiator_port.h"
+#include "models/system/run_ledger.h"
+#include "models/system/system_config.h"
+
+namespace kernwave {
+
+/// Runs one program and submits its operations.
+///
+/// The program's time, `local_time()`, may run ahead of simulated time: issue costs are carried as the annotated delay
+/// of BEGIN_REQ, and the thread waits only where something has not happened yet. This is exact, not a quantum: whatever
+/// the program waits for is awaited in simulated time, and its time then becomes the later of the two. It never runs
+/// further ahead than the scheduler's queue is deep.
+class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
+ public:
+  using Program = std::function<void(PeCpu&)>;
+
+  PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, RunLedger& ledger);
+
+  [[nodiscard]] InitiatorSocket& command_socket() noexcept { return commands_.socket(); }
+
+  /// The program to run from time 0. Before simulation starts; a PE without one stays idle.
+  void set_program(Program program);
+  void set_observer(OperationObserver* observer) noexcept { observer_ = observer; }
+
+  // For the program, from its thread.
+  [[nodiscard]] PeId id() const noexcept { return id_; }
+  [[nodiscard]] Picoseconds local_time() const noexcept { return local_time_; }
+  void spend(TimeCause cause, Cycles cycles);
+  /// Presents a command to the scheduler; returns when it has been taken. The id is filled in.
+  Completion submit(Descriptor descriptor, SourceLocation where);
+  void wait_for(Completion completion, TimeCause cause);
+  [[nodiscard]] bool is_complete(Completion completion) const noexcept { return completions_.is_complete(completion); }
+
+  // After the run.
+  [[nodiscard]] const StallAccount& account() const noexcept { return account_; }
+  [[nodiscard]] bool has_program() const noexcept { return static_cast<bool>(program_); }
+  [[nodiscard]] bool drained() const noexcept { return drained_; }
+  [[nodiscard]] std::int64_t operations_in_flight() const noexcept {
+    return static_cast<std::int64_t>(completions_.open_count());
+  }
+  [[nodiscard]] std::int64_t operations() const noexcept { return next_sequence_; }
+  [[nodiscard]] std::int64_t operations(Engine engine) const noexcept {
+    return submitted_[static_cast<std::size_t>(engine)];
+  }
+  /// The operation that the program is in, for reports of a run that did not end.
+  [[nodiscard]] SourceLocation last_location() const noexcept { return last_location_; }
+  [[nodiscard]] TimeCause waiting_for() const noexcept { return waiting_for_; }
+  [[nodiscard]] const CommandPool& command_pool() const noexcept { return pool_; }
+
+ private:
+  void request_accepted(InitiatorPort& port) override;
+  void response(InitiatorPort& port, Payload& payload) override;
+
+  void run();
+  void drain();
+  /// Waits until `ready()`; the program's time becomes at least now, and what that adds is booked on `cause`.
+  template <typename Ready>
+  void wait_until(Ready ready, TimeCause cause);
+  void advance_to(Picoseconds time, TimeCause cause);
+  void check_for_errors() const;
+
+  PeId id_;
+  Frequency clock_;
+  RunLedger& ledger_;
+  InitiatorPort commands_;
+  CommandPool pool_;
+  CompletionTable completions_;
+  Program program_;
+  OperationObserver* observer_ = nullptr;
+  sc_core::sc_event wake_;
+  Picoseconds local_time_;
+  StallAccount account_;
+  std::int64_t next_sequence_ = 0;
+  std::array<std::int64_t, engine_count> submitted_{};
+  std::string error_;
+  SourceLocation last_location_;
+  TimeCause waiting_for_ = TimeCause::issue;
+  bool drained_ = false;
+};
+
+}  // namespace kernwave

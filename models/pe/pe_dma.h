@@ -1,0 +1,27 @@
+// The DMA of a PE: a read channel and a write channel that share nothing.
+#pragma once
+
+#include "models/pe/dma_channel.h"
+
+namespace kernwave {
+
+/// HBM to scratch through `read()`, scratch to HBM through `write()`. Each has a command queue, a port of the configured
+/// bandwidth and a memory socket of its own.
+class PeDma : public sc_core::sc_module {
+ public:
+  PeDma(const sc_core::sc_module_name& name, const DmaConfig& config, PeScratch& scratch)
+      : sc_module(name),
+        read_("read", Engine::dma_read, config, scratch),
+        write_("write", Engine::dma_write, config, scratch) {}
+
+  [[nodiscard]] DmaChannel& read() noexcept { return read_; }
+  [[nodiscard]] DmaChannel& write() noexcept { return write_; }
+  [[nodiscard]] const DmaChannel& read() const noexcept { return read_; }
+  [[nodiscard]] const DmaChannel& write() const noexcept { return write_; }
+
+ private:
+  DmaChannel read_;
+  DmaChannel write_;
+};
+
+}  // namespace kernwave

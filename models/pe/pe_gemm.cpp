@@ -1,0 +1,30 @@
+#include "models/pe/pe_gemm.h"
+
+#include "models/base/exact_time.h"
+
+namespace kernwave {
+
+PeGemm::PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch)
+    : ComputeEngine(name, config.gemm.queue_depth),
+      config_(config.gemm),
+      scratch_config_(config.scratch),
+      clock_(config.clock),
+      scratch_(scratch) {}
+
+Picoseconds PeGemm::duration(const Descriptor& descriptor, Picoseconds start) {
+  const bool follows = ran_before_ && start == last_end_;
+  const Cycles cycles = gemm_cycles(config_, scratch_config_, descriptor.gemm(),
+                                    follows ? GemmStart::back_to_back : GemmStart::after_idle);
+  const Picoseconds taken = kernwave::duration(cycles, clock_);
+  ran_before_ = true;
+  last_end_ = start + taken;
+  return taken;
+}
+
+void PeGemm::execute(const Descriptor& descriptor) {
+  if (scratch_.mode() == DataMode::none) return;
+  const GemmDescriptor& gemm = descriptor.gemm();
+  multiplier_.multiply(scratch_.tensor(gemm.a), scratch_.tensor(gemm.b), scratch_.tensor(gemm.out), gemm.accumulate);
+}
+
+}  // namespace kernwave

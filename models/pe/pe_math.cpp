@@ -1,0 +1,27 @@
+#include "models/pe/pe_math.h"
+
+#include "models/base/exact_time.h"
+
+namespace kernwave {
+
+PeMath::PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch)
+    : ComputeEngine(name, config.math.queue_depth),
+      config_(config.math),
+      clock_(config.clock),
+      scratch_(scratch) {}
+
+Picoseconds PeMath::duration(const Descriptor& descriptor, Picoseconds /*start*/) {
+  return kernwave::duration(math_cycles(config_, descriptor.math()), clock_);
+}
+
+void PeMath::execute(const Descriptor& descriptor) {
+  if (scratch_.mode() == DataMode::none) return;
+  const MathDescriptor& math = descriptor.math();
+  std::array<numeric::TensorBytes, 3> inputs;
+  for (std::size_t i = 0; i < math.inputs; ++i) {
+    if (!math.in[i].is_immediate) inputs[i] = scratch_.tensor(math.in[i].tensor);
+  }
+  evaluator_.evaluate(math, scratch_.tensor(math.out), inputs);
+}
+
+}  // namespace kernwave

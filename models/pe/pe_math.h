@@ -1,0 +1,26 @@
+// The vector engine of a PE.
+#pragma once
+
+#include "models/numeric/math_evaluator.h"
+#include "models/pe/compute_engine.h"
+#include "models/pe/math_timing.h"
+#include "models/pe/pe_scratch.h"
+
+namespace kernwave {
+
+/// Elementwise operations and reductions, one command at a time; times by `math_cycles`.
+class PeMath : public ComputeEngine {
+ public:
+  PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch);
+
+ private:
+  [[nodiscard]] Picoseconds duration(const Descriptor& descriptor, Picoseconds start) override;
+  void execute(const Descriptor& descriptor) override;
+
+  MathConfig config_;
+  Frequency clock_;
+  PeScratch& scratch_;
+  numeric::MathEvaluator evaluator_;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,55 @@
+// On-chip memory of a PE: capacity, bytes, and how much of it a program used.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "models/base/address.h"
+#include "models/base/dtype.h"
+#include "models/base/systemc.h"
+#include "models/numeric/tensor_bytes.h"
+#include "models/protocol/descriptor.h"
+#include "models/system/system_config.h"
+
+namespace kernwave {
+
+/// Holds bytes in data mode `full`; in mode `none` only the accounting. Engines reach it by address, without time:
+/// what moving operands costs is part of each engine's formula.
+class PeScratch : public sc_core::sc_module {
+ public:
+  PeScratch(const sc_core::sc_module_name& name, const ScratchConfig& config, DataMode mode);
+
+  [[nodiscard]] Bytes capacity() const noexcept { return config_.capacity; }
+  [[nodiscard]] DataMode mode() const noexcept { return mode_; }
+  [[nodiscard]] Bytes peak() const noexcept { return peak_; }
+
+  /// The program uses scratch up to `top`; the highest ever is the peak.
+  void note_use(Bytes top) noexcept {
+    if (top > peak_) peak_ = top;
+  }
+
+  /// The bytes of a tensor. Mode `full` only.
+  [[nodiscard]] numeric::TensorBytes tensor(const ScratchOperand& view) noexcept {
+    return {bytes_.get() + view.address.count(), view};
+  }
+
+  /// Makes every element NaN (or a large odd integer), so that whoever reads it before it is written fails.
+  /// Mode `none`: nothing.
+  void poison(const ScratchOperand& view);
+
+  /// Zeroed bytes as many as the capacity, for payloads of mode `none`: nobody inspects them.
+  [[nodiscard]] std::uint8_t* idle_bytes() noexcept { return bytes_.get(); }
+
+ private:
+  struct FreeDeleter {
+    void operator()(std::uint8_t* bytes) const noexcept { std::free(bytes); }
+  };
+
+  ScratchConfig config_;
+  DataMode mode_;
+  std::unique_ptr<std::uint8_t, FreeDeleter> bytes_;
+  Bytes peak_;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,42 @@
+// Where the time of a PE's program went.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "models/base/quantity.h"
+
+namespace kernwave {
+
+/// What a program was doing or waiting for.
+enum class TimeCause : std::uint8_t {
+  issue,         ///< issuing operations
+  load,          ///< waiting for a load
+  compute,       ///< waiting for a dot or a MATH operation
+  store,         ///< waiting for a store
+  composite,     ///< waiting for a composite
+  receive,       ///< waiting for a message
+  credit,        ///< waiting for room at the receiver
+  queue,         ///< waiting for a place in the scheduler's queue
+  scratch,       ///< waiting for bytes of scratch that are still in use
+  memory_order,  ///< waiting for an earlier access to the same bytes of HBM
+  drain,         ///< the program has ended; its last operations have not
+  idle,          ///< drained, while other PEs still run
+};
+inline constexpr std::size_t time_cause_count = 12;
+
+[[nodiscard]] std::string_view name_of(TimeCause cause) noexcept;
+
+/// Picoseconds by cause. They sum to the lifetime exactly: time advances nowhere else.
+class StallAccount {
+ public:
+  void add(TimeCause cause, Picoseconds time) noexcept { times_[static_cast<std::size_t>(cause)] += time; }
+  [[nodiscard]] Picoseconds of(TimeCause cause) const noexcept { return times_[static_cast<std::size_t>(cause)]; }
+  [[nodiscard]] Picoseconds total() const noexcept;
+
+ private:
+  std::array<Picoseconds, time_cause_count> times_{};
+};
+
+}  // namespace kernwave

@@ -1,0 +1,59 @@
+// Commands: pooled payloads that carry a descriptor from the CPU of a PE to an engine.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/base/systemc.h"
+#include "models/protocol/completion.h"
+#include "models/protocol/descriptor.h"
+
+namespace kernwave {
+
+/// Filled in by the engine that carries a command out. An engine that is not ours may leave it alone.
+class ExecutionTimes : public tlm::tlm_extension<ExecutionTimes> {
+ public:
+  Picoseconds start;
+  Picoseconds end;
+
+  [[nodiscard]] tlm_extension_base* clone() const override { return new ExecutionTimes(*this); }
+  void copy_from(const tlm_extension_base& other) override { *this = static_cast<const ExecutionTimes&>(other); }
+};
+
+/// A payload with its descriptor inside: a WRITE of the descriptor to the doorbell of its engine.
+class Command : public Payload {
+ public:
+  explicit Command(tlm::tlm_mm_interface* memory_manager) : Payload(memory_manager) { set_extension(&times); }
+  ~Command() override { clear_extension(&times); }
+  Command(const Command&) = delete;
+  Command& operator=(const Command&) = delete;
+
+  Descriptor descriptor;
+  ExecutionTimes times;
+  Completion completion;
+  SourceLocation where;
+  Picoseconds issued;
+};
+
+/// The descriptor that a payload on a command socket carries.
+[[nodiscard]] inline const Descriptor& descriptor_of(const Payload& payload) {
+  return *reinterpret_cast<const Descriptor*>(payload.get_data_ptr());
+}
+
+/// Owns commands and lends them out; grows to the largest number ever in flight and stays there.
+class CommandPool : public tlm::tlm_mm_interface {
+ public:
+  /// A command ready for BEGIN_REQ, its response status TLM_INCOMPLETE_RESPONSE.
+  [[nodiscard]] Command& acquire(const Descriptor& descriptor);
+
+  [[nodiscard]] std::size_t size() const noexcept { return commands_.size(); }
+  [[nodiscard]] std::size_t in_use() const noexcept { return commands_.size() - free_.size(); }
+
+ private:
+  void free(Payload* payload) override;
+
+  std::vector<std::unique_ptr<Command>> commands_;
+  std::vector<Command*> free_;
+};
+
+}  // namespace kernwave

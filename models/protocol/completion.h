@@ -1,0 +1,55 @@
+// Completion records: how a program learns that an operation is done, long after its transaction is gone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace kernwave {
+
+/// Names one operation. Default constructed: an operation that is complete.
+struct Completion {
+  std::uint32_t slot = 0;
+  std::uint32_t generation = 0;
+
+  friend constexpr bool operator==(Completion a, Completion b) noexcept {
+    return a.slot == b.slot && a.generation == b.generation;
+  }
+};
+
+/// Records of one PE's operations in flight. A slot is reused as soon as its operation completes; its generation then
+/// moves on, so that every holder of the old handle sees "complete".
+class CompletionTable {
+ public:
+  CompletionTable() : generations_(1, 1) {}  // slot 0 stays unused: the default handle is complete
+
+  [[nodiscard]] Completion open() {
+    if (free_.empty()) {
+      generations_.push_back(1);
+      free_.reserve(generations_.size());
+      free_.push_back(static_cast<std::uint32_t>(generations_.size() - 1));
+    }
+    const std::uint32_t slot = free_.back();
+    free_.pop_back();
+    ++open_;
+    return Completion{slot, generations_[slot]};
+  }
+
+  void complete(Completion completion) {
+    ++generations_[completion.slot];
+    free_.push_back(completion.slot);
+    --open_;
+  }
+
+  [[nodiscard]] bool is_complete(Completion completion) const noexcept {
+    return generations_[completion.slot] != completion.generation;
+  }
+
+  [[nodiscard]] std::size_t open_count() const noexcept { return open_; }
+
+ private:
+  std::vector<std::uint32_t> generations_;
+  std::vector<std::uint32_t> free_;
+  std::size_t open_ = 0;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,79 @@
+#include "models/protocol/descriptor.h"
+
+#include <fmt/format.h>
+
+namespace kernwave {
+
+namespace {
+
+constexpr std::array<std::string_view, 32> math_names = {
+    "add",   "sub",     "mul",           "div",   "fma",       "maximum",     "minimum",    "neg",
+    "abs",   "exp",     "exp2",          "log",   "log2",      "sqrt",        "rsqrt",      "less",
+    "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not",
+    "where", "cast",    "copy",          "fill",  "arange",    "sum",         "max",        "min"};
+static_assert(math_names.size() == static_cast<std::size_t>(MathOp::reduce_min) + 1);
+
+[[nodiscard]] std::string shape_text(const ScratchOperand& tensor) {
+  return fmt::format("{}x{} {}", tensor.rows, tensor.cols, name_of(tensor.dtype));
+}
+
+}  // namespace
+
+std::string_view name_of(MathOp op) noexcept { return math_names.at(static_cast<std::size_t>(op)); }
+
+std::string_view category_of(const Descriptor& descriptor) noexcept {
+  switch (descriptor.engine) {
+    case Engine::dma_read:
+    case Engine::dma_write:
+      return "memory";
+    case Engine::gemm:
+      return "gemm";
+    case Engine::math:
+      return "math";
+  }
+  return "?";
+}
+
+std::string_view name_of(const Descriptor& descriptor) noexcept {
+  switch (descriptor.engine) {
+    case Engine::dma_read:
+      return "dma_read";
+    case Engine::dma_write:
+      return "dma_write";
+    case Engine::gemm:
+      return "dot";
+    case Engine::math:
+      return name_of(descriptor.math().op);
+  }
+  return "?";
+}
+
+std::string describe(const Descriptor& descriptor) {
+  std::string text = fmt::format("{}/{}", category_of(descriptor), name_of(descriptor));
+  if (const auto* dma = std::get_if<DmaDescriptor>(&descriptor.work)) {
+    const HbmAddress base = dma->region.base;
+    return text + fmt::format(" of {} at cube {}, offset {:#x}", shape_text(dma->local), base.cube().count(),
+                              base.offset().count());
+  }
+  if (const auto* gemm = std::get_if<GemmDescriptor>(&descriptor.work)) {
+    return text + fmt::format(" of {} . {}", shape_text(gemm->a), shape_text(gemm->b));
+  }
+  return text + fmt::format(" to {}", shape_text(descriptor.math().out));
+}
+
+Bytes transferred_bytes(const Descriptor& descriptor) noexcept {
+  const auto* dma = std::get_if<DmaDescriptor>(&descriptor.work);
+  return dma == nullptr ? Bytes(0) : dma->region.bytes();
+}
+
+std::int64_t flops_of(const Descriptor& descriptor) noexcept {
+  if (const auto* gemm = std::get_if<GemmDescriptor>(&descriptor.work)) {
+    return 2 * gemm->out.elements() * gemm->a.cols;
+  }
+  if (const auto* math = std::get_if<MathDescriptor>(&descriptor.work)) {
+    return is_reduction(math->op) ? math->in[0].tensor.elements() : math->out.elements();
+  }
+  return 0;
+}
+
+}  // namespace kernwave

@@ -1,0 +1,152 @@
+// What a command asks of an engine: plain data that can be dumped, compared and replayed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+
+#include "models/base/address.h"
+#include "models/base/dtype.h"
+#include "models/base/quantity.h"
+
+namespace kernwave {
+
+/// The engines of a PE, in the order of their doorbells.
+enum class Engine : std::uint8_t { dma_read, dma_write, gemm, math };
+inline constexpr std::size_t engine_count = 4;
+
+/// A command for engine e is written to address doorbell(e).
+inline constexpr std::uint64_t doorbell_stride = 0x1000;
+[[nodiscard]] constexpr std::uint64_t doorbell(Engine engine) noexcept {
+  return static_cast<std::uint64_t>(engine) * doorbell_stride;
+}
+
+/// A view of a scratch buffer: rows x cols elements, strides in elements. A broadcast dimension has stride 0.
+struct ScratchOperand {
+  ScratchAddress address;
+  std::int32_t rows = 0;
+  std::int32_t cols = 0;
+  std::int32_t row_stride = 0;
+  std::int32_t col_stride = 0;
+  DType dtype = DType::f32;
+
+  [[nodiscard]] constexpr std::int64_t elements() const noexcept { return std::int64_t{rows} * cols; }
+  [[nodiscard]] constexpr Bytes bytes() const noexcept { return Bytes(elements() * size_of(dtype)); }
+};
+
+/// Equally spaced rows of bytes in HBM.
+struct HbmRegion {
+  HbmAddress base;
+  std::int64_t rows = 1;
+  Bytes row_bytes;
+  Bytes stride;  ///< from one row's first byte to the next row's
+
+  [[nodiscard]] constexpr Bytes bytes() const noexcept { return row_bytes * rows; }
+};
+
+/// What fills the elements of a loaded tile that lie outside its valid part.
+enum class Padding : std::uint8_t {
+  poison,  ///< NaN (or a large odd integer): reading it shows in the result
+  value,
+};
+
+/// One transfer between HBM and scratch. `local` is the whole tile; its leading valid_rows x valid_cols elements move.
+struct DmaDescriptor {
+  HbmRegion region;
+  ScratchOperand local;
+  std::int32_t valid_rows = 0;
+  std::int32_t valid_cols = 0;
+  Padding padding = Padding::poison;
+  float padding_value = 0.0F;
+};
+
+/// out = a . b, or out += a . b; a is M x K, b is K x N.
+struct GemmDescriptor {
+  ScratchOperand a;
+  ScratchOperand b;
+  ScratchOperand out;
+  bool accumulate = false;
+};
+
+enum class MathOp : std::uint8_t {
+  add,
+  sub,
+  mul,
+  div,
+  fma,
+  maximum,
+  minimum,
+  neg,
+  abs,
+  exp,
+  exp2,
+  log,
+  log2,
+  sqrt,
+  rsqrt,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  not_equal,
+  logical_and,
+  logical_or,
+  logical_not,
+  where,
+  cast,
+  copy,
+  fill,
+  arange,
+  reduce_sum,
+  reduce_max,
+  reduce_min,
+};
+
+[[nodiscard]] std::string_view name_of(MathOp op) noexcept;
+
+[[nodiscard]] constexpr bool is_reduction(MathOp op) noexcept { return op >= MathOp::reduce_sum; }
+
+/// A tensor in scratch, or a number that travels in the command.
+struct MathOperand {
+  ScratchOperand tensor;
+  double immediate = 0.0;
+  bool is_immediate = false;
+};
+
+/// out[i, j] = op(in[0][i, j], ...). A reduction runs over the rows (axis 0) or the columns (axis 1) of in[0].
+/// `fill` writes in[0]'s immediate; `arange` writes in[0]'s immediate + column.
+struct MathDescriptor {
+  MathOp op = MathOp::copy;
+  std::uint8_t inputs = 0;
+  std::uint8_t axis = 0;
+  ScratchOperand out;
+  std::array<MathOperand, 3> in;
+};
+
+struct Descriptor {
+  OperationId id;
+  Engine engine = Engine::math;
+  std::variant<MathDescriptor, GemmDescriptor, DmaDescriptor> work;
+
+  [[nodiscard]] const DmaDescriptor& dma() const { return std::get<DmaDescriptor>(work); }
+  [[nodiscard]] const GemmDescriptor& gemm() const { return std::get<GemmDescriptor>(work); }
+  [[nodiscard]] const MathDescriptor& math() const { return std::get<MathDescriptor>(work); }
+};
+static_assert(std::is_trivially_copyable_v<Descriptor>);
+
+/// "memory", "gemm" or "math".
+[[nodiscard]] std::string_view category_of(const Descriptor& descriptor) noexcept;
+/// "dma_read", "dma_write", "dot", "exp2", ...
+[[nodiscard]] std::string_view name_of(const Descriptor& descriptor) noexcept;
+/// For people: "memory/dma_read of 128x128 f16 at cube 0, offset 0x4000", "gemm/dot of 4x128 f16 . 128x512 f16", ...
+[[nodiscard]] std::string describe(const Descriptor& descriptor);
+/// Bytes between HBM and scratch (0 for a computation).
+[[nodiscard]] Bytes transferred_bytes(const Descriptor& descriptor) noexcept;
+/// Floating-point operations: 2 M N K of a dot, one an element of a MATH operation.
+[[nodiscard]] std::int64_t flops_of(const Descriptor& descriptor) noexcept;
+
+}  // namespace kernwave

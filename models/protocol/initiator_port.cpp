@@ -1,0 +1,99 @@
+#include "models/protocol/initiator_port.h"
+
+#include <algorithm>
+
+namespace kernwave {
+
+InitiatorPort::InitiatorPort(const char* name, Client& client) : socket_(name), client_(client) {
+  socket_.register_nb_transport_bw(this, &InitiatorPort::nb_transport_bw);
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&deferred_due_);
+  sc_core::sc_spawn([this] { deliver_deferred(); }, sc_core::sc_gen_unique_name("deliver_deferred"), &options);
+}
+
+void InitiatorPort::send(Payload& payload, Picoseconds delay) {
+  sc_assert(requesting_ == nullptr);
+  requesting_ = &payload;
+  payload.acquire();
+  tlm::tlm_phase phase = tlm::BEGIN_REQ;
+  sc_core::sc_time annotated = to_sc_time(delay);
+  const tlm::tlm_sync_enum status = socket_->nb_transport_fw(payload, phase, annotated);
+  const Picoseconds at = now() + to_picoseconds(annotated);
+  if (status == tlm::TLM_ACCEPTED) return;
+  if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
+    end_request(at);
+    return;
+  }
+  if (status == tlm::TLM_UPDATED && phase != tlm::BEGIN_RESP) {
+    SC_REPORT_ERROR(socket_.name(), "the target answered BEGIN_REQ with a phase that the base protocol forbids");
+  }
+  // BEGIN_RESP or early completion: the end of the request phase is implied.
+  end_request(at);
+  const bool end_resp_due = status == tlm::TLM_UPDATED;
+  if (at == now()) {
+    take_response(payload, end_resp_due);
+  } else {
+    defer_response({at, &payload, end_resp_due});
+  }
+}
+
+tlm::tlm_sync_enum InitiatorPort::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  const Picoseconds at = now() + to_picoseconds(delay);
+  if (phase == tlm::END_REQ) {
+    if (requesting_ != &payload) SC_REPORT_ERROR(socket_.name(), "END_REQ for a request that is not in its request phase");
+    end_request(at);
+    client_.request_accepted(*this);
+    return tlm::TLM_ACCEPTED;
+  }
+  if (phase != tlm::BEGIN_RESP) {
+    SC_REPORT_ERROR(socket_.name(), "a phase on the backward path that the base protocol forbids");
+  }
+  if (requesting_ == &payload) {
+    end_request(at);
+    client_.request_accepted(*this);
+  }
+  if (at > now()) {
+    defer_response({at, &payload, true});
+    return tlm::TLM_ACCEPTED;
+  }
+  take_response(payload, false);
+  return tlm::TLM_COMPLETED;
+}
+
+void InitiatorPort::end_request(Picoseconds at) {
+  requesting_ = nullptr;
+  free_at_ = at;
+}
+
+void InitiatorPort::take_response(Payload& payload, bool end_resp_due) {
+  client_.response(*this, payload);
+  if (end_resp_due) send_end_resp(payload);
+  payload.release();
+}
+
+void InitiatorPort::defer_response(DeferredResponse response) {
+  const auto later = std::upper_bound(
+      deferred_.begin(), deferred_.end(), response,
+      [](const DeferredResponse& a, const DeferredResponse& b) { return a.at < b.at; });
+  deferred_.insert(later, response);
+  deferred_due_.notify(to_sc_time(response.at - now()));
+}
+
+void InitiatorPort::deliver_deferred() {
+  while (!deferred_.empty() && deferred_.front().at <= now()) {
+    const DeferredResponse due = deferred_.front();
+    deferred_.erase(deferred_.begin());
+    take_response(*due.payload, due.end_resp_due);
+  }
+  if (!deferred_.empty()) deferred_due_.notify(to_sc_time(deferred_.front().at - now()));
+}
+
+void InitiatorPort::send_end_resp(Payload& payload) {
+  tlm::tlm_phase phase = tlm::END_RESP;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  socket_->nb_transport_fw(payload, phase, delay);
+}
+
+}  // namespace kernwave

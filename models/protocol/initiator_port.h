@@ -1,0 +1,66 @@
+// The initiator's side of the base protocol: every return path, exclusion rules, annotated delays.
+#pragma once
+
+#include <vector>
+
+#include "models/base/systemc.h"
+
+namespace kernwave {
+
+/// An initiator socket with the state that the base protocol asks an initiator to keep.
+///
+/// One request at a time is in its request phase (BEGIN_REQ to END_REQ); any number await their responses. Whatever way
+/// a target answers (ACCEPTED, UPDATED, COMPLETED, phases on the backward path, delays annotated), the client sees each
+/// response once, at the instant at which it takes effect.
+class InitiatorPort {
+ public:
+  class Client {
+   public:
+    /// The request phase has ended by the backward path. Must not send: wake the sending process.
+    virtual void request_accepted(InitiatorPort& port) = 0;
+    /// The response has arrived, now. Must not send. The payload is released when this returns.
+    virtual void response(InitiatorPort& port, Payload& payload) = 0;
+
+   protected:
+    ~Client() = default;
+  };
+
+  InitiatorPort(const char* name, Client& client);
+  InitiatorPort(const InitiatorPort&) = delete;
+  InitiatorPort& operator=(const InitiatorPort&) = delete;
+  ~InitiatorPort() = default;
+
+  /// A request is between BEGIN_REQ and END_REQ: nothing may be sent.
+  [[nodiscard]] bool busy() const noexcept { return requesting_ != nullptr; }
+  /// The earliest instant of the next BEGIN_REQ, when not busy.
+  [[nodiscard]] Picoseconds free_at() const noexcept { return free_at_; }
+
+  /// Sends BEGIN_REQ, `delay` from now, from the caller's own process. The payload is acquired until its response.
+  void send(Payload& payload, Picoseconds delay = Picoseconds(0));
+
+  [[nodiscard]] InitiatorSocket& socket() noexcept { return socket_; }
+  [[nodiscard]] unsigned transport_dbg(Payload& payload) { return socket_->transport_dbg(payload); }
+
+ private:
+  struct DeferredResponse {
+    Picoseconds at;
+    Payload* payload = nullptr;
+    bool end_resp_due = false;
+  };
+
+  tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  void end_request(Picoseconds at);
+  void take_response(Payload& payload, bool end_resp_due);
+  void defer_response(DeferredResponse response);
+  void deliver_deferred();
+  void send_end_resp(Payload& payload);
+
+  tlm_utils::simple_initiator_socket<InitiatorPort> socket_;
+  Client& client_;
+  Payload* requesting_ = nullptr;
+  Picoseconds free_at_;
+  std::vector<DeferredResponse> deferred_;  // by time, then by arrival
+  sc_core::sc_event deferred_due_;
+};
+
+}  // namespace kernwave

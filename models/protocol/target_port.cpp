@@ -1,0 +1,82 @@
+#include "models/protocol/target_port.h"
+
+namespace kernwave {
+
+TargetPort::TargetPort(const char* name, Client& client, std::int64_t id) : socket_(name), client_(client), id_(id) {
+  socket_.register_nb_transport_fw(this, &TargetPort::nb_transport_fw);
+  socket_.register_transport_dbg(this, &TargetPort::transport_dbg);
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&response_free_);
+  sc_core::sc_spawn(
+      [this] {
+        awaiting_end_resp_ = false;
+        send_responses();
+      },
+      sc_core::sc_gen_unique_name("next_response"), &options);
+}
+
+tlm::tlm_sync_enum TargetPort::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, now() + to_picoseconds(delay));
+  if (phase != tlm::END_RESP) {
+    SC_REPORT_ERROR(socket_.name(), "a phase on the forward path that the base protocol forbids");
+  }
+  if (!awaiting_end_resp_ || responses_.front() != &payload) {
+    SC_REPORT_ERROR(socket_.name(), "END_RESP for a response that was not sent");
+  }
+  responses_.pop_front();
+  payload.release();
+  response_free_.notify(delay);  // the next response leaves from this port's own process
+  return tlm::TLM_COMPLETED;
+}
+
+tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& phase, Picoseconds at) {
+  if (!payload.has_mm()) {
+    SC_REPORT_ERROR(socket_.name(),
+                    "BEGIN_REQ with a payload that has no memory manager: non-blocking transport needs one "
+                    "(IEEE 1666, 14.5); use b_transport for a payload on the stack");
+  }
+  if (withheld_ != nullptr) SC_REPORT_ERROR(socket_.name(), "BEGIN_REQ before END_REQ of the request before it");
+  payload.acquire();
+  if (!client_.request(*this, payload, at)) {
+    withheld_ = &payload;
+    withheld_since_ = at;
+    return tlm::TLM_ACCEPTED;
+  }
+  phase = tlm::END_REQ;
+  return tlm::TLM_UPDATED;
+}
+
+void TargetPort::accept_withheld() {
+  Payload& payload = *withheld_;
+  withheld_ = nullptr;
+  tlm::tlm_phase phase = tlm::END_REQ;
+  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  socket_->nb_transport_bw(payload, phase, delay);
+}
+
+void TargetPort::respond(Payload& payload) {
+  responses_.push_back(&payload);
+  if (!awaiting_end_resp_) send_responses();
+}
+
+void TargetPort::send_responses() {
+  while (!responses_.empty() && !awaiting_end_resp_) {
+    Payload& payload = *responses_.front();
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    awaiting_end_resp_ = true;
+    const tlm::tlm_sync_enum status = socket_->nb_transport_bw(payload, phase, delay);
+    if (status == tlm::TLM_ACCEPTED) return;
+    responses_.pop_front();
+    payload.release();
+    if (delay > sc_core::SC_ZERO_TIME) {  // END_RESP is annotated into the future
+      response_free_.notify(delay);
+      return;
+    }
+    awaiting_end_resp_ = false;
+  }
+}
+
+}  // namespace kernwave

@@ -1,0 +1,61 @@
+// The target's side of the base protocol: back-pressure by withholding END_REQ, one response at a time.
+#pragma once
+
+#include <deque>
+
+#include "models/base/systemc.h"
+
+namespace kernwave {
+
+/// A target socket with the state that the base protocol asks a target to keep.
+///
+/// `b_transport` runs through the same AT path, so both styles take the same time.
+class TargetPort {
+ public:
+  class Client {
+   public:
+    /// BEGIN_REQ, in effect at `at` (now or later). True takes the request (END_REQ in the return value);
+    /// false withholds END_REQ until `accept_withheld`.
+    [[nodiscard]] virtual bool request(TargetPort& port, Payload& payload, Picoseconds at) = 0;
+    /// Time-free access for debuggers and loaders; returns the bytes served.
+    virtual unsigned debug_access(Payload& /*payload*/) { return 0; }
+
+   protected:
+    ~Client() = default;
+  };
+
+  TargetPort(const char* name, Client& client, std::int64_t id = 0);
+  TargetPort(const TargetPort&) = delete;
+  TargetPort& operator=(const TargetPort&) = delete;
+  ~TargetPort() = default;
+
+  /// The configured number by which an arbiter breaks ties.
+  [[nodiscard]] std::int64_t id() const noexcept { return id_; }
+  /// The request whose END_REQ is withheld, if any, and the instant of its BEGIN_REQ.
+  [[nodiscard]] Payload* withheld() const noexcept { return withheld_; }
+  [[nodiscard]] Picoseconds withheld_since() const noexcept { return withheld_since_; }
+
+  /// Ends the request phase of the withheld request, now.
+  void accept_withheld();
+  /// Sends BEGIN_RESP now, or as soon as the response before it has been acknowledged.
+  void respond(Payload& payload);
+
+  [[nodiscard]] TargetSocket& socket() noexcept { return socket_; }
+
+ private:
+  tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum begin_request(Payload& payload, tlm::tlm_phase& phase, Picoseconds at);
+  unsigned transport_dbg(Payload& payload) { return client_.debug_access(payload); }
+  void send_responses();
+
+  tlm_utils::simple_target_socket<TargetPort> socket_;
+  Client& client_;
+  std::int64_t id_;
+  Payload* withheld_ = nullptr;
+  Picoseconds withheld_since_;
+  std::deque<Payload*> responses_;
+  bool awaiting_end_resp_ = false;
+  sc_core::sc_event response_free_;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,48 @@
+// The whole machine.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "models/base/systemc.h"
+#include "models/protocol/connector.h"
+#include "models/system/cube.h"
+#include "models/system/run_ledger.h"
+#include "models/system/system_config.h"
+
+namespace kernwave {
+
+/// Cubes of HBM with their PEs. PE p is the (p mod pes_per_cube)-th of cube p / pes_per_cube.
+class System : public sc_core::sc_module {
+ public:
+  System(const sc_core::sc_module_name& name, const SystemConfig& config, DataMode mode, Connector& connector,
+         ConstructionOrder order = ConstructionOrder::ascending);
+
+  [[nodiscard]] const SystemConfig& config() const noexcept { return config_; }
+  [[nodiscard]] DataMode data_mode() const noexcept { return mode_; }
+  [[nodiscard]] std::int64_t pe_count() const noexcept { return config_.cubes * config_.pes_per_cube; }
+  [[nodiscard]] Pe& pe(PeId id) {
+    return cubes_.at(cube_index(id))->pe(id.count() % config_.pes_per_cube);
+  }
+  [[nodiscard]] const Pe& pe(PeId id) const {
+    return std::as_const(*cubes_.at(cube_index(id))).pe(id.count() % config_.pes_per_cube);
+  }
+  [[nodiscard]] Cube& cube(CubeId id) { return *cubes_.at(static_cast<std::size_t>(id.count())); }
+  [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
+  [[nodiscard]] const RunLedger& ledger() const noexcept { return ledger_; }
+
+  [[nodiscard]] const Cube& cube(CubeId id) const { return *cubes_.at(static_cast<std::size_t>(id.count())); }
+
+ private:
+  [[nodiscard]] std::size_t cube_index(PeId id) const noexcept {
+    return static_cast<std::size_t>(id.count() / config_.pes_per_cube);
+  }
+
+  SystemConfig config_;
+  DataMode mode_;
+  RunLedger ledger_;
+  std::vector<std::unique_ptr<Cube>> cubes_;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,113 @@
+// Every number of the modelled machine, as plain checked values. Units are in the types.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "models/base/dtype.h"
+#include "models/base/quantity.h"
+
+namespace kernwave {
+
+/// `full`: bytes move and results can be checked. `none`: same times, no bytes.
+enum class DataMode : std::uint8_t { full, none };
+
+/// Cycles the CPU of a PE spends to issue one operation, by kind.
+struct IssueCosts {
+  Cycles load{8};
+  Cycles store{8};
+  Cycles dot{6};
+  Cycles math{2};
+};
+
+struct SchedulerConfig {
+  std::int64_t queue_depth = 16;  ///< commands taken and not yet handed to an engine
+  Cycles dispatch{2};             ///< latency from taking a command to presenting it to its engine
+};
+
+enum class GemmDataflow : std::uint8_t { ideal, weight_stationary, output_stationary };
+
+/// `serial`: a fold starts when the one before it is done. `overlapped`: the next fold's weights load (weight
+/// stationary) or the previous fold's results drain (output stationary) while this one streams.
+enum class FoldOverlap : std::uint8_t { serial, overlapped };
+
+struct GemmConfig {
+  std::int64_t rows = 64;
+  std::int64_t cols = 64;
+  GemmDataflow dataflow = GemmDataflow::ideal;
+  FoldOverlap folds = FoldOverlap::overlapped;
+  /// Cycles of a multiply-accumulate by input type: f32 at a quarter of the rate is 4.
+  std::int64_t f32_cycles = 4;
+  std::int64_t f16_cycles = 1;
+  std::int64_t bf16_cycles = 1;
+  std::int64_t queue_depth = 16;
+};
+
+/// Cycles of one vector (`lanes` elements) by group of operations.
+struct MathCycles {
+  Cycles add{1};      ///< add, sub, neg, sum
+  Cycles mul{1};      ///< mul
+  Cycles max{1};      ///< maximum, minimum, abs, max, min
+  Cycles compare{1};  ///< comparisons and logical operations
+  Cycles where{1};
+  Cycles cast{1};
+  Cycles copy{1};  ///< copy, full, zeros, arange
+  Cycles fma{1};
+  Cycles exp{4};    ///< exp, exp2
+  Cycles log{4};    ///< log, log2
+  Cycles div{8};    ///< division
+  Cycles rsqrt{8};  ///< rsqrt, sqrt
+};
+
+struct MathConfig {
+  std::int64_t lanes = 256;
+  MathCycles cycles;
+  std::int64_t queue_depth = 16;
+};
+
+struct ScratchConfig {
+  Bytes capacity{1 << 20};
+  std::int64_t bytes_per_cycle = 512;
+};
+
+struct DmaConfig {
+  Bandwidth bandwidth{128'000'000'000};  ///< of each channel, read and write
+  Picoseconds setup{20'000};             ///< before a command's first request
+  bool overlap_commands = true;          ///< setup and latency of the next command hide under this one's data
+  /// Data mode `none` may write zeroes to a memory that is not ours (burst other than whole).
+  bool zero_writes = false;
+  std::int64_t outstanding = 16;         ///< requests in the memory at once, per channel
+  std::int64_t queue_depth = 16;         ///< commands queued, per channel
+  /// Longest request, a power of two; requests are then naturally aligned powers of two, as AXI-like memories expect.
+  /// 0: one request a command, which our own memory takes whole.
+  Bytes burst{0};
+};
+
+struct PeConfig {
+  Frequency clock{1'000'000'000};
+  IssueCosts issue;
+  SchedulerConfig scheduler;
+  GemmConfig gemm;
+  MathConfig math;
+  ScratchConfig scratch;
+  DmaConfig dma;
+};
+
+struct HbmConfig {
+  std::int64_t channels = 16;
+  Bandwidth bandwidth{819'200'000'000};     ///< of the whole cube
+  PartsPerMillion efficiency{1'000'000};    ///< share of it that is sustained
+  Picoseconds latency{100'000};             ///< from request to first data
+  Bytes interleave{256};                    ///< consecutive bytes in one channel
+  std::int64_t queue_depth = 16;            ///< requests taken per port and not yet answered
+  Bytes capacity{std::int64_t{16} << 30};   ///< of one cube
+};
+
+struct SystemConfig {
+  std::int64_t cubes = 8;
+  std::int64_t pes_per_cube = 8;
+  PeConfig pe;
+  HbmConfig hbm;
+};
+
+}  // namespace kernwave
