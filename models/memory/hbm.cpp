@@ -56,10 +56,10 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
   dont_initialize();
 }
 
-bool Hbm::request(TargetPort& port, Payload& payload, Picoseconds at) {
-  if (held_[static_cast<std::size_t>(port.id())] == config_.queue_depth) return false;
+std::optional<Picoseconds> Hbm::request(TargetPort& port, Payload& payload, Picoseconds at) {
+  if (held_[static_cast<std::size_t>(port.id())] == config_.queue_depth) return std::nullopt;
   enter(port, payload, at);
-  return true;
+  return at;
 }
 
 void Hbm::enter(TargetPort& port, Payload& payload, Picoseconds at) {

@@ -68,7 +68,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
     std::int64_t pushed_ = 0;
   };
 
-  [[nodiscard]] bool request(TargetPort& port, Payload& payload, Picoseconds at) override;
+  [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
   [[nodiscard]] unsigned debug_access(Payload& payload) override;
   void enter(TargetPort& port, Payload& payload, Picoseconds at);
   void serve();

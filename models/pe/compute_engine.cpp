@@ -1,5 +1,7 @@
 #include "models/pe/compute_engine.h"
 
+#include <algorithm>
+
 #include "models/protocol/command.h"
 
 namespace kernwave {
@@ -12,39 +14,41 @@ ComputeEngine::ComputeEngine(const sc_core::sc_module_name& name, std::int64_t q
   dont_initialize();
 }
 
-bool ComputeEngine::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
-  sc_assert(at == now());  // the scheduler presents commands in simulated time
-  if (queue_.size() == queue_depth_) return false;
-  take(payload);
-  return true;
+std::optional<Picoseconds> ComputeEngine::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
+  if (queue_.size() == queue_depth_) return std::nullopt;
+  take(payload, at);
+  return at;
 }
 
-void ComputeEngine::take(Payload& payload) {
-  queue_.push_back(&payload);
+void ComputeEngine::take(Payload& payload, Picoseconds arrival) {
+  queue_.push_back({&payload, arrival});
   if (queue_.size() == 1) start_next();
 }
 
 void ComputeEngine::start_next() {
-  started_ = now();
-  done_.notify(to_sc_time(duration(descriptor_of(*queue_.front()), started_)));
+  const Picoseconds current = now();
+  started_ = std::max(queue_.front().arrival, current);
+  const Picoseconds taken = duration(descriptor_of(*queue_.front().payload), started_);
+  done_.notify(to_sc_time(started_ + taken - current));
 }
 
 void ComputeEngine::finish() {
-  Payload& payload = *queue_.front();
+  Payload& payload = *queue_.front().payload;
+  const Picoseconds end = now();
   const Descriptor& descriptor = descriptor_of(payload);
   execute(descriptor);
   ++statistics_.operations;
   statistics_.flops += flops_of(descriptor);
-  statistics_.busy += now() - started_;
+  statistics_.busy += end - started_;
   if (auto* times = payload.get_extension<ExecutionTimes>()) {
     times->start = started_;
-    times->end = now();
+    times->end = end;
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   queue_.pop_front();
   if (!queue_.empty()) start_next();
   if (Payload* waiting = commands_.withheld()) {
-    take(*waiting);
+    take(*waiting, commands_.withheld_since());
     commands_.accept_withheld();
   }
   commands_.respond(payload);

@@ -1,8 +1,7 @@
 // What the matrix and the vector engine share: an in-order queue served one command at a time.
 #pragma once
 
-#include <deque>
-
+#include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/pe/engine_statistics.h"
 #include "models/protocol/descriptor.h"
@@ -10,7 +9,8 @@
 
 namespace kernwave {
 
-/// Serves commands in the order of their arrival: it chooses nothing, so an idle engine starts at once.
+/// Serves commands in the order of their arrival: it chooses nothing, so a command starts when it arrives or when the one
+/// before it ends, whichever is later.
 /// The queue holds `queue_depth` commands, the running one included; beyond that END_REQ is withheld.
 class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
  public:
@@ -26,14 +26,19 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
   virtual void execute(const Descriptor& descriptor) = 0;
 
  private:
-  [[nodiscard]] bool request(TargetPort& port, Payload& payload, Picoseconds at) final;
-  void take(Payload& payload);
+  [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) final;
+  struct Entry {
+    Payload* payload = nullptr;
+    Picoseconds arrival;
+  };
+
+  void take(Payload& payload, Picoseconds arrival);
   void start_next();
   void finish();
 
   TargetPort commands_;
   std::size_t queue_depth_;
-  std::deque<Payload*> queue_;  // the front one is running
+  RingQueue<Entry> queue_;  // the front one is running
   Picoseconds started_;
   sc_core::sc_event done_;
   EngineStatistics statistics_;

@@ -23,21 +23,21 @@ DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Engine direction, co
   dont_initialize();
 }
 
-bool DmaChannel::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
-  sc_assert(at == now());  // the scheduler presents commands in simulated time
-  if (transfers_.size() == static_cast<std::size_t>(config_.queue_depth)) return false;
-  take(payload);
-  wake_at(now());
-  return true;
+std::optional<Picoseconds> DmaChannel::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
+  if (transfers_.size() == static_cast<std::size_t>(config_.queue_depth)) return std::nullopt;
+  take(payload, at);
+  return at;
 }
 
-void DmaChannel::take(Payload& payload) {
+void DmaChannel::take(Payload& payload, Picoseconds arrival) {
   Transfer transfer;
   transfer.command = &payload;
+  transfer.arrival = arrival;
   transfers_.push_back(transfer);
+  if (set_up_next()) wake_at(transfers_[setting_up_ - 1].setup_done);
 }
 
-void DmaChannel::request_accepted(InitiatorPort& /*port*/) { wake_at(now()); }
+void DmaChannel::request_accepted(InitiatorPort& /*port*/) { wake_now(); }
 
 void DmaChannel::response(InitiatorPort& /*port*/, Payload& payload) {
   auto& request = static_cast<MemoryRequest&>(payload);
@@ -51,10 +51,13 @@ void DmaChannel::response(InitiatorPort& /*port*/, Payload& payload) {
   --transfer.requests_outstanding;
   --outstanding_;
   if (scratch_.mode() == DataMode::full && direction_ == Engine::dma_read) copy_out(request, work_of(transfer));
-  wake_at(now());
+  if (advancing_) return;  // it goes on from here
+  stream_answered();
+  requesting_ < setting_up_ ? wake_now() : schedule_next();
 }
 
 void DmaChannel::advance() {
+  advancing_ = true;
   complete_finished();
   bool progress = true;
   while (progress) {
@@ -62,6 +65,7 @@ void DmaChannel::advance() {
     progress = send_requests() || progress;
   }
   stream_answered();
+  advancing_ = false;
   schedule_next();
 }
 
@@ -91,19 +95,20 @@ void DmaChannel::complete(const Transfer& transfer) {
   }
   transfer.command->set_response_status(transfer.failed ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
   if (Payload* waiting = commands_.withheld()) {
-    take(*waiting);
+    take(*waiting, commands_.withheld_since());
     commands_.accept_withheld();
   }
   commands_.respond(*transfer.command);
 }
 
 /// Setups are serial: the next one starts when the command before it has sent its requests (without overlap: has
-/// ended), or when it arrives. This runs in that very instant.
+/// ended), the instant in which this runs, or when it arrives.
 bool DmaChannel::set_up_next() {
   if (setting_up_ == transfers_.size()) return false;
   const bool previous_is_ahead = config_.overlap_commands ? requesting_ < setting_up_ : setting_up_ > 0;
   if (previous_is_ahead) return false;
-  transfers_[setting_up_].setup_done = now() + config_.setup;
+  Transfer& transfer = transfers_[setting_up_];
+  transfer.setup_done = std::max(transfer.arrival, now()) + config_.setup;
   ++setting_up_;
   return true;
 }
@@ -188,6 +193,11 @@ void DmaChannel::schedule_next() {
 }
 
 void DmaChannel::wake_at(Picoseconds time) { wake_.notify(to_sc_time(std::max(time - now(), Picoseconds(0)))); }
+
+/// In this very evaluation; a notification that was pending is renewed by `schedule_next`.
+void DmaChannel::wake_now() {
+  if (!advancing_) wake_.notify();
+}
 
 const DmaDescriptor& DmaChannel::work_of(const Transfer& transfer) const {
   return descriptor_of(*transfer.command).dma();

@@ -1,9 +1,8 @@
 // One direction of a PE's DMA: commands in order, each turned into memory requests.
 #pragma once
 
-#include <deque>
-
 #include "models/base/exact_time.h"
+#include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/pe/engine_statistics.h"
 #include "models/pe/memory_request.h"
@@ -33,6 +32,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
  private:
   struct Transfer {
     Payload* command = nullptr;
+    Picoseconds arrival;
     Picoseconds setup_done;
     std::int64_t row = 0;  ///< of the next request
     Bytes offset;
@@ -47,11 +47,11 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   };
 
   // TargetPort::Client and InitiatorPort::Client
-  [[nodiscard]] bool request(TargetPort& port, Payload& payload, Picoseconds at) override;
+  [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
   void request_accepted(InitiatorPort& port) override;
   void response(InitiatorPort& port, Payload& payload) override;
 
-  void take(Payload& payload);
+  void take(Payload& payload, Picoseconds arrival);
   void advance();
   [[nodiscard]] bool set_up_next();
   [[nodiscard]] bool send_requests();
@@ -61,6 +61,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   void complete(const Transfer& transfer);
   void schedule_next();
   void wake_at(Picoseconds time);
+  void wake_now();
 
   [[nodiscard]] const DmaDescriptor& work_of(const Transfer& transfer) const;
   void fill_padding(const DmaDescriptor& dma);
@@ -74,7 +75,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   InitiatorPort memory_;
   MemoryRequestPool requests_;
 
-  std::deque<Transfer> transfers_;   // in command order
+  RingQueue<Transfer> transfers_;   // in command order
   std::size_t first_number_ = 0;     // the number of transfers_.front()
   std::size_t setting_up_ = 0;       // index of the first transfer that is not set up
   std::size_t requesting_ = 0;       // index of the first transfer with requests to send
@@ -82,6 +83,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   std::int64_t outstanding_ = 0;
   StreamServer port_;
   Picoseconds last_end_;
+  bool advancing_ = false;  // inside advance(): a target that answers at once needs no wake-up
   sc_core::sc_event wake_;
   EngineStatistics statistics_;
 };

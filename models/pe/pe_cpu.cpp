@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "models/base/exact_time.h"
 
 namespace kernwave {
 
@@ -40,28 +39,31 @@ void PeCpu::run() {
   }
 }
 
-void PeCpu::spend(TimeCause cause, Cycles cycles) { advance_to(local_time_ + duration(cycles, clock_), cause); }
+void PeCpu::spend(TimeCause cause, Cycles cycles) { advance_to(local_time_ + clock_(cycles), cause); }
 
-Completion PeCpu::submit(Descriptor descriptor, SourceLocation where) {
-  descriptor.id = OperationId{id_, next_sequence_++};
+Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
   ++submitted_[static_cast<std::size_t>(descriptor.engine)];
   last_location_ = where;
   Command& command = pool_.acquire(descriptor);
+  command.descriptor.id = OperationId{id_, next_sequence_++};
   command.where = where;
   command.completion = completions_.open();
   command.issued = local_time_;
   const Completion completion = command.completion;
   commands_.send(command, local_time_ - now());
-  wait_until([this] { return !commands_.busy(); }, TimeCause::queue);
+  if (commands_.busy()) wait_until([this] { return !commands_.busy(); }, TimeCause::queue);
   advance_to(commands_.free_at(), TimeCause::queue);
   return completion;
 }
 
 void PeCpu::wait_for(Completion completion, TimeCause cause) {
+  awaited_ = completion;
   wait_until([this, completion] { return completions_.is_complete(completion); }, cause);
+  awaited_ = Completion{};
 }
 
 void PeCpu::drain() {
+  draining_ = true;
   wait_until([this] { return completions_.open_count() == 0; }, TimeCause::drain);
   // The end of the program is an instant of simulated time.
   if (local_time_ > now()) wait(to_sc_time(local_time_ - now()));
@@ -83,7 +85,7 @@ void PeCpu::advance_to(Picoseconds time, TimeCause cause) {
   local_time_ = time;
 }
 
-void PeCpu::request_accepted(InitiatorPort& /*port*/) { wake_.notify(sc_core::SC_ZERO_TIME); }
+void PeCpu::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }
 
 void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   auto& command = static_cast<Command&>(payload);
@@ -96,7 +98,8 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
     observer_->completed({command.descriptor, command.where, command.issued, command.times.start, command.times.end});
   }
   completions_.complete(command.completion);
-  wake_.notify(sc_core::SC_ZERO_TIME);
+  const bool last = draining_ && completions_.open_count() == 0;
+  if (command.completion == awaited_ || last) wake_.notify();
 }
 
 }  // namespace kernwave

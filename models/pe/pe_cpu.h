@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "models/base/clock.h"
 #include "models/base/systemc.h"
 #include "models/pe/operation_observer.h"
 #include "models/pe/stall_account.h"
@@ -38,7 +39,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   [[nodiscard]] Picoseconds local_time() const noexcept { return local_time_; }
   void spend(TimeCause cause, Cycles cycles);
   /// Presents a command to the scheduler; returns when it has been taken. The id is filled in.
-  Completion submit(Descriptor descriptor, SourceLocation where);
+  Completion submit(const Descriptor& descriptor, SourceLocation where);
   void wait_for(Completion completion, TimeCause cause);
   [[nodiscard]] bool is_complete(Completion completion) const noexcept { return completions_.is_complete(completion); }
 
@@ -71,7 +72,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   void check_for_errors() const;
 
   PeId id_;
-  Frequency clock_;
+  Clock clock_;
   RunLedger& ledger_;
   InitiatorPort commands_;
   CommandPool pool_;
@@ -79,6 +80,8 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   Program program_;
   OperationObserver* observer_ = nullptr;
   sc_core::sc_event wake_;
+  Completion awaited_;     // whose completion wakes the thread
+  bool draining_ = false;  // the last completion wakes the thread
   Picoseconds local_time_;
   StallAccount account_;
   std::int64_t next_sequence_ = 0;

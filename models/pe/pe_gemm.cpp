@@ -1,7 +1,5 @@
 #include "models/pe/pe_gemm.h"
 
-#include "models/base/exact_time.h"
-
 namespace kernwave {
 
 PeGemm::PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch)
@@ -15,7 +13,7 @@ Picoseconds PeGemm::duration(const Descriptor& descriptor, Picoseconds start) {
   const bool follows = ran_before_ && start == last_end_;
   const Cycles cycles = gemm_cycles(config_, scratch_config_, descriptor.gemm(),
                                     follows ? GemmStart::back_to_back : GemmStart::after_idle);
-  const Picoseconds taken = kernwave::duration(cycles, clock_);
+  const Picoseconds taken = clock_(cycles);
   ran_before_ = true;
   last_end_ = start + taken;
   return taken;

@@ -1,6 +1,7 @@
 // The matrix engine of a PE.
 #pragma once
 
+#include "models/base/clock.h"
 #include "models/numeric/matrix_multiplier.h"
 #include "models/pe/compute_engine.h"
 #include "models/pe/gemm_timing.h"
@@ -20,7 +21,7 @@ class PeGemm : public ComputeEngine {
 
   GemmConfig config_;
   ScratchConfig scratch_config_;
-  Frequency clock_;
+  Clock clock_;
   PeScratch& scratch_;
   numeric::MatrixMultiplier multiplier_;
   bool ran_before_ = false;

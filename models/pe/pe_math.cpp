@@ -1,7 +1,5 @@
 #include "models/pe/pe_math.h"
 
-#include "models/base/exact_time.h"
-
 namespace kernwave {
 
 PeMath::PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch)
@@ -11,7 +9,7 @@ PeMath::PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeSc
       scratch_(scratch) {}
 
 Picoseconds PeMath::duration(const Descriptor& descriptor, Picoseconds /*start*/) {
-  return kernwave::duration(math_cycles(config_, descriptor.math()), clock_);
+  return clock_(math_cycles(config_, descriptor.math()));
 }
 
 void PeMath::execute(const Descriptor& descriptor) {

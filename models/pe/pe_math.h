@@ -1,6 +1,7 @@
 // The vector engine of a PE.
 #pragma once
 
+#include "models/base/clock.h"
 #include "models/numeric/math_evaluator.h"
 #include "models/pe/compute_engine.h"
 #include "models/pe/math_timing.h"
@@ -18,7 +19,7 @@ class PeMath : public ComputeEngine {
   void execute(const Descriptor& descriptor) override;
 
   MathConfig config_;
-  Frequency clock_;
+  Clock clock_;
   PeScratch& scratch_;
   numeric::MathEvaluator evaluator_;
 };

@@ -20,16 +20,16 @@ void InitiatorPort::send(Payload& payload, Picoseconds delay) {
   tlm::tlm_phase phase = tlm::BEGIN_REQ;
   sc_core::sc_time annotated = to_sc_time(delay);
   const tlm::tlm_sync_enum status = socket_->nb_transport_fw(payload, phase, annotated);
-  const Picoseconds at = now() + to_picoseconds(annotated);
   if (status == tlm::TLM_ACCEPTED) return;
   if (status == tlm::TLM_UPDATED && phase == tlm::END_REQ) {
-    end_request(at);
+    end_request(now() + to_picoseconds(annotated));
     return;
   }
   if (status == tlm::TLM_UPDATED && phase != tlm::BEGIN_RESP) {
     SC_REPORT_ERROR(socket_.name(), "the target answered BEGIN_REQ with a phase that the base protocol forbids");
   }
   // BEGIN_RESP or early completion: the end of the request phase is implied.
+  const Picoseconds at = now() + to_picoseconds(annotated);
   end_request(at);
   const bool end_resp_due = status == tlm::TLM_UPDATED;
   if (at == now()) {
@@ -40,10 +40,9 @@ void InitiatorPort::send(Payload& payload, Picoseconds delay) {
 }
 
 tlm::tlm_sync_enum InitiatorPort::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  const Picoseconds at = now() + to_picoseconds(delay);
   if (phase == tlm::END_REQ) {
     if (requesting_ != &payload) SC_REPORT_ERROR(socket_.name(), "END_REQ for a request that is not in its request phase");
-    end_request(at);
+    end_request(now() + to_picoseconds(delay));
     client_.request_accepted(*this);
     return tlm::TLM_ACCEPTED;
   }
@@ -51,11 +50,11 @@ tlm::tlm_sync_enum InitiatorPort::nb_transport_bw(Payload& payload, tlm::tlm_pha
     SC_REPORT_ERROR(socket_.name(), "a phase on the backward path that the base protocol forbids");
   }
   if (requesting_ == &payload) {
-    end_request(at);
+    end_request(now() + to_picoseconds(delay));
     client_.request_accepted(*this);
   }
-  if (at > now()) {
-    defer_response({at, &payload, true});
+  if (delay > sc_core::SC_ZERO_TIME) {
+    defer_response({now() + to_picoseconds(delay), &payload, true});
     return tlm::TLM_ACCEPTED;
   }
   take_response(payload, false);

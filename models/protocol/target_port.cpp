@@ -1,5 +1,7 @@
 #include "models/protocol/target_port.h"
 
+#include <algorithm>
+
 namespace kernwave {
 
 TargetPort::TargetPort(const char* name, Client& client, std::int64_t id) : socket_(name), client_(client), id_(id) {
@@ -18,7 +20,7 @@ TargetPort::TargetPort(const char* name, Client& client, std::int64_t id) : sock
 }
 
 tlm::tlm_sync_enum TargetPort::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
-  if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, now() + to_picoseconds(delay));
+  if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, delay);
   if (phase != tlm::END_RESP) {
     SC_REPORT_ERROR(socket_.name(), "a phase on the forward path that the base protocol forbids");
   }
@@ -31,7 +33,7 @@ tlm::tlm_sync_enum TargetPort::nb_transport_fw(Payload& payload, tlm::tlm_phase&
   return tlm::TLM_COMPLETED;
 }
 
-tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& phase, Picoseconds at) {
+tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (!payload.has_mm()) {
     SC_REPORT_ERROR(socket_.name(),
                     "BEGIN_REQ with a payload that has no memory manager: non-blocking transport needs one "
@@ -39,20 +41,24 @@ tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& p
   }
   if (withheld_ != nullptr) SC_REPORT_ERROR(socket_.name(), "BEGIN_REQ before END_REQ of the request before it");
   payload.acquire();
-  if (!client_.request(*this, payload, at)) {
+  const Picoseconds current = now();
+  const Picoseconds at = current + to_picoseconds(delay);
+  const std::optional<Picoseconds> taken = client_.request(*this, payload, at);
+  if (!taken) {
     withheld_ = &payload;
     withheld_since_ = at;
     return tlm::TLM_ACCEPTED;
   }
+  if (*taken != at) delay = to_sc_time(*taken - current);
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
 }
 
-void TargetPort::accept_withheld() {
+void TargetPort::accept_withheld(Picoseconds at) {
   Payload& payload = *withheld_;
   withheld_ = nullptr;
   tlm::tlm_phase phase = tlm::END_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  sc_core::sc_time delay = to_sc_time(std::max({at - now(), withheld_since_ - now(), Picoseconds(0)}));
   socket_->nb_transport_bw(payload, phase, delay);
 }
 

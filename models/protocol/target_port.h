@@ -1,8 +1,9 @@
 // The target's side of the base protocol: back-pressure by withholding END_REQ, one response at a time.
 #pragma once
 
-#include <deque>
+#include <optional>
 
+#include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 
 namespace kernwave {
@@ -14,9 +15,9 @@ class TargetPort {
  public:
   class Client {
    public:
-    /// BEGIN_REQ, in effect at `at` (now or later). True takes the request (END_REQ in the return value);
-    /// false withholds END_REQ until `accept_withheld`.
-    [[nodiscard]] virtual bool request(TargetPort& port, Payload& payload, Picoseconds at) = 0;
+    /// BEGIN_REQ, in effect at `at` (now or later). Taken: returns the instant of END_REQ, `at` or later, which goes
+    /// back in the return value. Nothing: END_REQ is withheld until `accept_withheld`.
+    [[nodiscard]] virtual std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) = 0;
     /// Time-free access for debuggers and loaders; returns the bytes served.
     virtual unsigned debug_access(Payload& /*payload*/) { return 0; }
 
@@ -35,8 +36,8 @@ class TargetPort {
   [[nodiscard]] Payload* withheld() const noexcept { return withheld_; }
   [[nodiscard]] Picoseconds withheld_since() const noexcept { return withheld_since_; }
 
-  /// Ends the request phase of the withheld request, now.
-  void accept_withheld();
+  /// Ends the request phase of the withheld request at `at`, but not before now or its BEGIN_REQ.
+  void accept_withheld(Picoseconds at = Picoseconds(0));
   /// Sends BEGIN_RESP now, or as soon as the response before it has been acknowledged.
   void respond(Payload& payload);
 
@@ -44,7 +45,7 @@ class TargetPort {
 
  private:
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  tlm::tlm_sync_enum begin_request(Payload& payload, tlm::tlm_phase& phase, Picoseconds at);
+  tlm::tlm_sync_enum begin_request(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   unsigned transport_dbg(Payload& payload) { return client_.debug_access(payload); }
   void send_responses();
 
@@ -53,7 +54,7 @@ class TargetPort {
   std::int64_t id_;
   Payload* withheld_ = nullptr;
   Picoseconds withheld_since_;
-  std::deque<Payload*> responses_;
+  RingQueue<Payload*> responses_;
   bool awaiting_end_resp_ = false;
   sc_core::sc_event response_free_;
 };
