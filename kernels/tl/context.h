@@ -124,6 +124,8 @@ class Context {
   Tensor mul(const Operand& a, const Operand& b, const Out& out = {});
   /// Integers divide to f32.
   Tensor div(const Operand& a, const Operand& b, const Out& out = {});
+  /// Of integers, towards minus infinity (Triton's // rounds towards 0; the two agree where both are positive).
+  Tensor floor_div(const Operand& a, const Operand& b, const Out& out = {});
   Tensor fma(const Operand& a, const Operand& b, const Operand& c, const Out& out = {});
   /// The other operand where one is NaN.
   Tensor maximum(const Operand& a, const Operand& b, const Out& out = {});

@@ -242,6 +242,10 @@ Tensor Context::add(const Operand& a, const Operand& b, const Out& out) { return
 Tensor Context::sub(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::sub, a, b, out); }
 Tensor Context::mul(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::mul, a, b, out); }
 Tensor Context::div(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::div, a, b, out); }
+Tensor Context::floor_div(const Operand& a, const Operand& b, const Out& out) {
+  require(promote(MathOp::floor_div, {&a, &b}) == DType::int32, "floor_div", a.where(), "needs integers");
+  return binary(MathOp::floor_div, a, b, out);
+}
 Tensor Context::maximum(const Operand& a, const Operand& b, const Out& out) {
   return binary(MathOp::maximum, a, b, out);
 }

@@ -17,6 +17,17 @@ template <typename T>
   return a < b || b != b ? a : b;
 }
 
+/// Towards minus infinity; integers only, and a division by 0 gives 0.
+template <typename T>
+[[nodiscard]] T floor_divide(T a, T b) noexcept {
+  if constexpr (std::is_integral_v<T>) {
+    if (b == 0) return 0;
+    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+  } else {
+    return std::floor(a / b);
+  }
+}
+
 template <typename T, typename Function>
 void each(const T* a, T* out, std::int64_t n, Function function) {
   for (std::int64_t i = 0; i < n; ++i) out[i] = function(a[i]);
@@ -68,6 +79,8 @@ void apply(MathOp op, const std::array<const T*, 3>& in, T* out, std::int64_t n)
       return each(a, b, out, n, larger<T>);
     case MathOp::minimum:
       return each(a, b, out, n, smaller<T>);
+    case MathOp::floor_div:
+      return each(a, b, out, n, floor_divide<T>);
     case MathOp::neg:
       return each(a, out, n, [](T x) { return -x; });
     case MathOp::abs:

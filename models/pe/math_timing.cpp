@@ -24,6 +24,7 @@ Cycles vector_cycles(const MathCycles& cycles, MathOp op) {
     case MathOp::mul:
       return cycles.mul;
     case MathOp::div:
+    case MathOp::floor_div:
       return cycles.div;
     case MathOp::fma:
       return cycles.fma;

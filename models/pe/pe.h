@@ -31,6 +31,7 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] PeScratch& scratch() noexcept { return scratch_; }
   [[nodiscard]] const PeScratch& scratch() const noexcept { return scratch_; }
   [[nodiscard]] const PeDma& dma() const noexcept { return dma_; }
+  [[nodiscard]] const GemmWork& gemm_work() const noexcept { return gemm_.work(); }
   [[nodiscard]] const EngineStatistics& statistics(Engine engine) const noexcept;
 
  private:

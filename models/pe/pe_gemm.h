@@ -9,21 +9,32 @@
 
 namespace kernwave {
 
+/// What the products of a run need at least, whatever else happens.
+struct GemmWork {
+  std::int64_t multiply_accumulates = 0;
+  Picoseconds ideal;     ///< with every multiply-accumulator busy in every cycle
+  Picoseconds dataflow;  ///< under the configured dataflow and scratch bandwidth, all commands back to back
+};
+
 /// Products out = a . b (+ out), one at a time; times by `gemm_cycles`. Products and sums are taken in f32, over k in
 /// ascending order from the accumulator's value (or 0): the result is a function of the operands alone.
 class PeGemm : public ComputeEngine {
  public:
   PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch);
 
+  [[nodiscard]] const GemmWork& work() const noexcept { return work_; }
+
  private:
   [[nodiscard]] Picoseconds duration(const Descriptor& descriptor, Picoseconds start) override;
   void execute(const Descriptor& descriptor) override;
+  void note_work(const GemmDescriptor& gemm);
 
   GemmConfig config_;
   ScratchConfig scratch_config_;
   Clock clock_;
   PeScratch& scratch_;
   numeric::MatrixMultiplier multiplier_;
+  GemmWork work_;
   bool ran_before_ = false;
   Picoseconds last_end_;
 };

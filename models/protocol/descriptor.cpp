@@ -6,8 +6,8 @@ namespace kernwave {
 
 namespace {
 
-constexpr std::array<std::string_view, 32> math_names = {
-    "add",   "sub",     "mul",           "div",   "fma",       "maximum",     "minimum",    "neg",
+constexpr std::array<std::string_view, 33> math_names = {
+    "add",   "sub",     "mul",           "div",   "floor_div", "fma",       "maximum",     "minimum",    "neg",
     "abs",   "exp",     "exp2",          "log",   "log2",      "sqrt",        "rsqrt",      "less",
     "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not",
     "where", "cast",    "copy",          "fill",  "arange",    "sum",         "max",        "min"};

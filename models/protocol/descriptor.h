@@ -76,6 +76,7 @@ enum class MathOp : std::uint8_t {
   sub,
   mul,
   div,
+  floor_div,
   fma,
   maximum,
   minimum,

@@ -55,7 +55,7 @@ struct MathCycles {
   Cycles fma{1};
   Cycles exp{4};    ///< exp, exp2
   Cycles log{4};    ///< log, log2
-  Cycles div{8};    ///< division
+  Cycles div{8};    ///< div, floor_div
   Cycles rsqrt{8};  ///< rsqrt, sqrt
 };
 

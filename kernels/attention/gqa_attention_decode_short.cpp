@@ -1,0 +1,44 @@
+#include "kernels/attention/gqa_attention_decode_short.h"
+
+#include <algorithm>
+
+#include "kernels/attention/causality.h"
+#include "kernels/attention/kv_stream.h"
+#include "kernels/attention/online_softmax.h"
+#include "kernels/attention/query_block.h"
+#include "kernels/attention/score_mask.h"
+
+namespace kernwave::kernels {
+
+void gqa_attention_decode_short(tl::Context& tl, const AttentionArgs& args) {
+  const AttentionHead& head = args.head(tl.program_id(0), tl.program_id(1));
+  const std::int64_t rows = head.s_q * args.group;
+  const std::int64_t tiles = visible_tiles(args.causal, head, 0, head.s_q, args.tile);
+  if (tiles == 0) return store_zeros(tl, args, head, 0, head.s_q);
+
+  const auto q_buffer = tl.buffer({head.s_q, args.group * args.head_dim}, args.dtype);
+  const auto q = load_queries(tl, args, head, 0, q_buffer);
+  KvStream kv(tl, args, head);
+  for (std::int64_t j = 0; j < std::min(kv.distance(), tiles); ++j) kv.request(j, j);
+
+  const ScoreMask mask(tl, args, head, head.s_q);
+  OnlineSoftmax softmax(tl, args, rows);
+  const auto p = tl.buffer({rows, args.tile}, args.dtype);
+
+  for (std::int64_t j = 0; j < tiles; ++j) {
+    auto scope = tl.scratch_scope();
+    if (j + kv.distance() < tiles) kv.request(j + kv.distance(), j + kv.distance());
+    const auto scores = tl.dot(q, tl.trans(kv.k(j)));  // waits for this tile of K; the next ones stream meanwhile
+    mask.apply(scores, 0, j);
+    if (j == 0) {
+      softmax.begin(scores, p);
+      softmax.begin_output(p, kv.v(j));
+    } else {
+      softmax.update(scores, p);
+      softmax.update_output(p, kv.v(j));
+    }
+  }
+  store_queries(tl, args, head, 0, head.s_q, softmax.normalised());
+}
+
+}  // namespace kernwave::kernels

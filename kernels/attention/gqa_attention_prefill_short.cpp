@@ -1,0 +1,182 @@
+#include "kernels/attention/gqa_attention_prefill_short.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "kernels/attention/causality.h"
+#include "kernels/attention/kv_stream.h"
+#include "kernels/attention/online_softmax.h"
+#include "kernels/attention/query_block.h"
+#include "kernels/attention/score_mask.h"
+
+namespace kernwave::kernels {
+
+namespace {
+
+/// One tile of keys for one block of queries.
+struct Step {
+  std::int64_t block = 0;  ///< counted among the blocks that see any key
+  std::int64_t first_query = 0;
+  std::int64_t tile = 0;
+  bool first_of_block = false;
+  bool last_of_block = false;
+};
+
+/// All steps in order: blocks of queries, and in each the tiles of keys that it sees. Steps are walked with a cursor
+/// rather than listed: their number grows with the square of the sequence.
+class StepCursor {
+ public:
+  StepCursor(const AttentionArgs& args, const AttentionHead& head) : args_(args), head_(head) { enter_block(); }
+
+  [[nodiscard]] bool done() const noexcept { return step_.first_query >= head_.s_q; }
+  [[nodiscard]] const Step& operator*() const noexcept { return step_; }
+  [[nodiscard]] const Step* operator->() const noexcept { return &step_; }
+
+  void advance() {
+    if (!step_.last_of_block) {
+      set_tile(step_.tile + 1);
+      return;
+    }
+    step_.first_query += args_.block_queries;
+    ++step_.block;
+    enter_block();
+  }
+
+ private:
+  /// Blocks that see no key are passed over.
+  void enter_block() {
+    while (!done()) {
+      const std::int64_t queries = std::min(args_.block_queries, head_.s_q - step_.first_query);
+      tiles_ = visible_tiles(args_.causal, head_, step_.first_query, queries, args_.tile);
+      if (tiles_ > 0) break;
+      step_.first_query += args_.block_queries;
+    }
+    set_tile(0);
+  }
+
+  void set_tile(std::int64_t tile) noexcept {
+    step_.tile = tile;
+    step_.first_of_block = tile == 0;
+    step_.last_of_block = tile == tiles_ - 1;
+  }
+
+  const AttentionArgs& args_;
+  const AttentionHead& head_;
+  Step step_;
+  std::int64_t tiles_ = 0;
+};
+
+/// Software pipeline over the steps. In step n: K and V of later steps are on their way, Q K^T of step n + 1 is issued
+/// before the softmax of step n, and a finished block is normalised and stored after the next block's first P V is
+/// issued, so that the matrix engine never waits for the vector engine. All of it crosses from block to block.
+class PrefillPipeline {
+ public:
+  PrefillPipeline(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head)
+      : tl_(tl),
+        args_(args),
+        head_(head),
+        rows_(args.block_queries * args.group),
+        kv_(tl, args, head),
+        mask_(tl, args, head, args.block_queries),
+        queries_(tl.buffers(2, {args.block_queries, args.group * args.head_dim}, args.dtype)),
+        scores_(tl.buffers(2, {rows_, args.tile}, DType::f32)),
+        p_(tl.buffers(2, {rows_, args.tile}, args.dtype)),
+        softmax_{OnlineSoftmax(tl, args, rows_), OnlineSoftmax(tl, args, rows_)},
+        requested_(args, head),
+        multiplied_(args, head) {}
+
+  void run() {
+    for (std::int64_t i = 0; i < kv_.distance(); ++i) request_next();
+    multiply_next();
+    std::int64_t number = 0;
+    for (StepCursor step(args_, head_); !step.done(); step.advance()) {
+      auto scope = tl_.scratch_scope();
+      request_next();
+      multiply_next();
+      attend(*step, number++);
+      if (finished_) store_finished();
+      if (step->last_of_block) finished_ = *step;
+    }
+    store_finished();
+  }
+
+ private:
+  template <typename T>
+  [[nodiscard]] static const T& alternate(const std::vector<T>& two, std::int64_t number) {
+    return two[static_cast<std::size_t>(number % 2)];
+  }
+  [[nodiscard]] OnlineSoftmax& softmax_of(std::int64_t block) { return softmax_[static_cast<std::size_t>(block % 2)]; }
+
+  /// Requests K and V, and with a block's first step its queries.
+  void request_next() {
+    if (requested_.done()) return;
+    if (requested_->first_of_block) {
+      load_queries(tl_, args_, head_, requested_->first_query, alternate(queries_, requested_->block));
+    }
+    kv_.request(requests_++, requested_->tile);
+    requested_.advance();
+  }
+
+  void multiply_next() {
+    if (multiplied_.done()) return;
+    const auto q = tl_.reshape(alternate(queries_, multiplied_->block), {rows_, args_.head_dim});
+    tl_.dot(q, tl_.trans(kv_.k(products_)), tl::out(alternate(scores_, products_)));
+    ++products_;
+    multiplied_.advance();
+  }
+
+  void attend(const Step& step, std::int64_t number) {
+    const tl::Tensor& scores = alternate(scores_, number);
+    const tl::Tensor& p = alternate(p_, number);
+    OnlineSoftmax& softmax = softmax_of(step.block);
+    mask_.apply(scores, step.first_query, step.tile);
+    if (step.first_of_block) {
+      softmax.begin(scores, p);
+      softmax.begin_output(p, kv_.v(number));
+    } else {
+      softmax.update(scores, p);
+      softmax.update_output(p, kv_.v(number));
+    }
+  }
+
+  void store_finished() {
+    const std::int64_t count = std::min(args_.block_queries, head_.s_q - finished_->first_query);
+    store_queries(tl_, args_, head_, finished_->first_query, count, softmax_of(finished_->block).normalised());
+    finished_.reset();
+  }
+
+  tl::Context& tl_;
+  const AttentionArgs& args_;
+  const AttentionHead& head_;
+  std::int64_t rows_;
+  KvStream kv_;
+  ScoreMask mask_;
+  std::vector<tl::Tensor> queries_;
+  std::vector<tl::Tensor> scores_;
+  std::vector<tl::Tensor> p_;
+  std::array<OnlineSoftmax, 2> softmax_;
+  StepCursor requested_;
+  StepCursor multiplied_;
+  std::int64_t requests_ = 0;
+  std::int64_t products_ = 0;
+  std::optional<Step> finished_;
+};
+
+}  // namespace
+
+void gqa_attention_prefill_short(tl::Context& tl, const AttentionArgs& args) {
+  const AttentionHead& head = args.head(tl.program_id(0), tl.program_id(1));
+  // With more queries than keys, the first ones see none.
+  const std::int64_t blind = args.causal ? std::clamp<std::int64_t>(head.s_q - head.s_kv, 0, head.s_q) : 0;
+  const std::int64_t blind_blocks = blind / args.block_queries;
+  if (blind_blocks > 0) store_zeros(tl, args, head, 0, blind_blocks * args.block_queries);
+  if (blind == head.s_q) {
+    store_zeros(tl, args, head, blind_blocks * args.block_queries, head.s_q - blind_blocks * args.block_queries);
+    return;
+  }
+  PrefillPipeline(tl, args, head).run();
+}
+
+}  // namespace kernwave::kernels

@@ -1,0 +1,45 @@
+// The FlashAttention recurrence: softmax over tiles of keys, without the whole row of scores.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/attention/attention_args.h"
+#include "kernels/tl/context.h"
+
+namespace kernwave::kernels {
+
+/// Running maximum m, sum l and output O of a block of rows, in f32, in persistent scratch.
+///
+/// For each tile of scores S (raw, without the scale), with c = scale log2(e):
+///   m' = max(m, rowmax S), p = exp2(c S - c m'), alpha = exp2(c m - c m'), l' = alpha l + rowsum p, O' = alpha O + p V
+/// (Dao, FlashAttention-2, 2023, algorithm 1, in base 2). The result is O / l. A row without a key keeps l = 0 and
+/// gives 0: m is bounded below by a finite number, so that exp2(-inf - m) is 0 and never NaN.
+class OnlineSoftmax {
+ public:
+  /// Allocates in the current scope.
+  OnlineSoftmax(tl::Context& tl, const AttentionArgs& args, std::int64_t rows);
+
+  /// Turns the first tile's scores into probabilities in `p` (of the storage type); scores are overwritten.
+  void begin(const tl::Tensor& scores, const tl::Tensor& p);
+  /// The same for a later tile; rescales O.
+  void update(const tl::Tensor& scores, const tl::Tensor& p);
+  /// O = p V after `begin`, O += p V after `update`.
+  void begin_output(const tl::Tensor& p, const tl::Tensor& v);
+  void update_output(const tl::Tensor& p, const tl::Tensor& v);
+
+  /// O / l in the storage type, in the current scope.
+  [[nodiscard]] tl::Tensor normalised() const;
+
+ private:
+  /// p = exp2(c S - c m) in place and in the storage type; returns the row sums.
+  [[nodiscard]] tl::Tensor exponentials(const tl::Tensor& scores, const tl::Tensor& p) const;
+
+  tl::Context& tl_;
+  DType storage_;
+  float scale_log2_;
+  tl::Tensor m_;    // rows x 1
+  tl::Tensor l_;    // rows x 1
+  tl::Tensor out_;  // rows x head_dim
+};
+
+}  // namespace kernwave::kernels

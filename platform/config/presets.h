@@ -1,0 +1,24 @@
+// The machines that are shipped, as TOML text.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace kernwave::platform {
+
+struct Preset {
+  std::string_view name;
+  std::string_view description;  ///< one line
+  std::string_view toml;         ///< may build on another one with a top-level `preset`
+};
+
+/// The one that a configuration file builds on if it names none, first in shipped_presets().
+inline constexpr std::string_view default_preset = "ahbm";
+
+/// In the order in which they are listed to users.
+[[nodiscard]] const std::vector<Preset>& shipped_presets();
+
+/// The preset of that name, or nullptr.
+[[nodiscard]] const Preset* find_preset(std::string_view name);
+
+}  // namespace kernwave::platform

@@ -1,0 +1,362 @@
+#include "platform/json/json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "platform/config/units.h"
+
+namespace kernwave::platform {
+namespace {
+
+JsonError unexpected(std::string_view expected, const Json& json) {
+  return JsonError(fmt::format("expected {}, found {}", expected, json.description()));
+}
+
+// ---- reading ----------------------------------------------------------------------------------------------------
+
+/// Of equal keys keeps the first place and the last value. In linear time: objects of strangers may be large.
+Json object_of(Json::Object members) {
+  Json::Object unique;
+  unique.reserve(members.size());  // the keys in `places` are views into it
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (Json::Member& member : members) {
+    const auto place = places.find(member.key);
+    if (place != places.end()) {
+      unique[place->second].value = std::move(member.value);
+      continue;
+    }
+    unique.push_back(std::move(member));
+    places.emplace(unique.back().key, unique.size() - 1);
+  }
+  return Json::object_of_unique(std::move(unique));
+}
+
+/// "source:line:column: message" for the byte at `offset`.
+JsonError error_at(std::string_view source_name, std::string_view text, std::size_t offset, std::string_view message) {
+  const std::string_view before = text.substr(0, std::min(offset, text.size()));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const std::size_t newline = before.rfind('\n');
+  const std::size_t column = newline == std::string_view::npos ? before.size() + 1 : before.size() - newline;
+  return JsonError(fmt::format("{}:{}:{}: {}", source_name, line, column, message));
+}
+
+/// Refuses text that nests too deeply, before anything recurses over it.
+void check_depth(std::string_view text, std::string_view source_name) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > max_json_depth) {
+        throw error_at(source_name, text, i, fmt::format("nested more than {} levels deep", max_json_depth));
+      }
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+}
+
+/// Receives the events of the parser and builds the document. The names are those that the parser calls.
+class Builder {
+ public:
+  Builder(std::string_view text, std::string_view source_name) noexcept : text_(text), source_name_(source_name) {}
+
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(std::int64_t value) { return add(value); }
+  bool number_unsigned(std::uint64_t value) {
+    constexpr auto max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return value <= max ? add(value) : add(static_cast<double>(value));
+  }
+  bool number_float(double value, const std::string& /*text*/) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(std::vector<std::uint8_t>& /*value*/) { return false; }  // JSON text has none
+
+  bool start_object(std::size_t /*size*/) { return open(); }
+  bool start_array(std::size_t /*size*/) { return open(); }
+  bool key(std::string& value) {
+    open_.back().key = std::move(value);
+    return true;
+  }
+  bool end_object() {
+    Json::Object members = std::move(open_.back().members);
+    open_.pop_back();
+    return add(object_of(std::move(members)));
+  }
+  bool end_array() {
+    Json::Object members = std::move(open_.back().members);
+    open_.pop_back();
+    Json::Array elements;
+    elements.reserve(members.size());
+    for (Json::Member& member : members) elements.push_back(std::move(member.value));
+    return add(Json::array(std::move(elements)));
+  }
+
+  bool parse_error(std::size_t position, const std::string& /*token*/, const nlohmann::json::exception& error) {
+    // The parser names its own codes and positions first: "[json.exception...] parse error at line 1, column 2: ...".
+    std::string_view message = error.what();
+    for (const std::string_view separator : {"] ", "column ", ": "}) {
+      const std::size_t found = message.find(separator);
+      if (found != std::string_view::npos) message.remove_prefix(found + separator.size());
+    }
+    constexpr std::size_t max_length = 300;  // it quotes what was read last, which can be long
+    throw error_at(source_name_, text_, position == 0 ? 0 : position - 1, message.substr(0, max_length));
+  }
+
+  [[nodiscard]] Json take() { return std::move(document_); }
+
+ private:
+  /// An array or object whose end has not been read. Elements of an array have empty keys.
+  struct Open {
+    std::string key;
+    Json::Object members;
+  };
+
+  bool open() {
+    open_.emplace_back();
+    return true;
+  }
+
+  bool add(Json value) {
+    if (open_.empty()) {
+      document_ = std::move(value);
+    } else {
+      open_.back().members.push_back({std::exchange(open_.back().key, {}), std::move(value)});
+    }
+    return true;
+  }
+
+  std::string_view text_;
+  std::string_view source_name_;
+  std::vector<Open> open_;
+  Json document_;
+};
+
+// ---- writing ----------------------------------------------------------------------------------------------------
+
+std::string escaped(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+/// Writes nested values; scalars are left to the library, which knows about shortest doubles and escapes.
+class Writer {
+ public:
+  explicit Writer(int indent) noexcept : indent_(static_cast<std::size_t>(std::max(indent, 0))) {}
+
+  void write(const Json& json) {
+    if (json.is_object()) {
+      write_all(json.as_object(), '{', '}', [this](const Json::Member& member) {
+        text_ += escaped(member.key);
+        text_ += indent_ > 0 ? ": " : ":";
+        write(member.value);
+      });
+    } else if (json.is_array()) {
+      write_all(json.as_array(), '[', ']', [this](const Json& element) { write(element); });
+    } else {
+      text_ += scalar(json);
+    }
+  }
+
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  template <typename Items, typename WriteItem>
+  void write_all(const Items& items, char begin, char end, WriteItem write_item) {
+    text_ += begin;
+    ++depth_;
+    bool is_first = true;
+    for (const auto& item : items) {
+      if (!is_first) text_ += ',';
+      is_first = false;
+      break_line();
+      write_item(item);
+    }
+    --depth_;
+    if (!items.empty()) break_line();
+    text_ += end;
+  }
+
+  void break_line() {
+    if (indent_ == 0) return;
+    text_ += '\n';
+    text_.append(indent_ * depth_, ' ');
+  }
+
+  static std::string scalar(const Json& json) {
+    if (json.is_bool()) return json.as_bool() ? "true" : "false";
+    if (json.is_int()) return std::to_string(json.as_int());
+    if (json.is_double() && std::isfinite(json.as_double())) return nlohmann::json(json.as_double()).dump();
+    return json.is_string() ? escaped(json.as_string()) : "null";
+  }
+
+  std::size_t indent_;
+  std::size_t depth_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+Json::Json() noexcept = default;
+Json::Json(const Json& other) = default;
+Json::Json(Json&& other) noexcept = default;
+Json& Json::operator=(const Json& other) = default;
+Json& Json::operator=(Json&& other) noexcept = default;
+Json::~Json() = default;
+
+Json::Json(std::nullptr_t) noexcept {}
+
+Json::Json(std::string text) : value_(std::move(text)) {}
+
+Json::Json(std::string_view text) : value_(std::string(text)) {}
+
+Json::Json(const char* text) : value_(std::string(text)) {}
+
+Json Json::array() { return array(Array{}); }
+
+Json Json::array(Array elements) {
+  Json json;
+  json.value_ = std::move(elements);
+  return json;
+}
+
+Json Json::object() { return object_of_unique({}); }
+
+Json Json::object(std::initializer_list<std::pair<std::string_view, Json>> members) {
+  Json json;
+  json.value_ = Object{};
+  for (const auto& [key, value] : members) json[key] = value;
+  return json;
+}
+
+Json Json::object_of_unique(Object members) {
+  Json json;
+  json.value_ = std::move(members);
+  return json;
+}
+
+std::int64_t Json::checked(std::uint64_t value) {
+  if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    throw JsonError(fmt::format("{} does not fit into a signed 64-bit integer", value));
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+std::string Json::description() const {
+  struct Description {
+    std::string operator()(std::monostate) const { return "null"; }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(std::int64_t value) const { return fmt::format("the integer {}", value); }
+    std::string operator()(double value) const { return fmt::format("the number {:#}", value); }
+    std::string operator()(const std::string& value) const { return fmt::format("the text {}", in_quotes(value)); }
+    std::string operator()(const Array&) const { return "an array"; }
+    std::string operator()(const Object&) const { return "an object"; }
+  };
+  return std::visit(Description{}, value_);
+}
+
+bool Json::as_bool() const {
+  const auto* const value = std::get_if<bool>(&value_);
+  if (value == nullptr) throw unexpected("true or false", *this);
+  return *value;
+}
+
+std::int64_t Json::as_int() const {
+  const auto* const value = std::get_if<std::int64_t>(&value_);
+  if (value == nullptr) throw unexpected("an integer", *this);
+  return *value;
+}
+
+double Json::as_double() const {
+  if (is_int()) return static_cast<double>(as_int());
+  const auto* const value = std::get_if<double>(&value_);
+  if (value == nullptr) throw unexpected("a number", *this);
+  return *value;
+}
+
+const std::string& Json::as_string() const {
+  const auto* const value = std::get_if<std::string>(&value_);
+  if (value == nullptr) throw unexpected("a text", *this);
+  return *value;
+}
+
+const Json::Array& Json::as_array() const {
+  const auto* const value = std::get_if<Array>(&value_);
+  if (value == nullptr) throw unexpected("an array", *this);
+  return *value;
+}
+
+const Json::Object& Json::as_object() const {
+  const auto* const value = std::get_if<Object>(&value_);
+  if (value == nullptr) throw unexpected("an object", *this);
+  return *value;
+}
+
+const Json* Json::find(std::string_view key) const {
+  const Object& members = as_object();
+  const auto found =
+      std::find_if(members.begin(), members.end(), [key](const Member& member) { return member.key == key; });
+  return found == members.end() ? nullptr : &found->value;
+}
+
+const Json& Json::at(std::string_view key) const {
+  if (const Json* const value = find(key)) return *value;
+  throw JsonError(fmt::format("there is no member {}", in_quotes(key)));
+}
+
+const Json& Json::at(std::size_t index) const {
+  const Array& elements = as_array();
+  if (index < elements.size()) return elements[index];
+  throw JsonError(fmt::format("there is no element {} in an array of {}", index, elements.size()));
+}
+
+std::size_t Json::size() const noexcept {
+  if (const auto* const elements = std::get_if<Array>(&value_)) return elements->size();
+  if (const auto* const members = std::get_if<Object>(&value_)) return members->size();
+  return 0;
+}
+
+Json& Json::operator[](std::string_view key) {
+  if (is_null()) value_ = Object{};
+  auto* const members = std::get_if<Object>(&value_);
+  if (members == nullptr) throw unexpected("an object", *this);
+  const auto found =
+      std::find_if(members->begin(), members->end(), [key](const Member& member) { return member.key == key; });
+  if (found != members->end()) return found->value;
+  members->push_back({std::string(key), Json()});
+  return members->back().value;
+}
+
+void Json::push_back(Json element) {
+  if (is_null()) value_ = Array{};
+  auto* const elements = std::get_if<Array>(&value_);
+  if (elements == nullptr) throw unexpected("an array", *this);
+  elements->push_back(std::move(element));
+}
+
+bool operator==(const Json& a, const Json& b) { return a.value_ == b.value_; }
+
+Json parse_json(std::string_view text, std::string_view source_name) {
+  check_depth(text, source_name);
+  Builder builder(text, source_name);
+  // Errors leave by exception, out of Builder::parse_error.
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
+
+std::string to_text(const Json& json, int indent) {
+  Writer writer(indent);
+  writer.write(json);
+  return writer.take();
+}
+
+}  // namespace kernwave::platform
