@@ -32,14 +32,14 @@ struct AttentionHead {
 struct AttentionArgs {
   std::vector<AttentionHead> heads;  ///< [sequence][KV head]
   std::int64_t kv_heads = 1;
-  std::int64_t group = 1;            ///< query heads that share a KV head; they are packed into rows of one product
+  std::int64_t group = 1;  ///< query heads that share a KV head; they are packed into rows of one product
   std::int64_t head_dim = 128;
-  DType dtype = DType::f16;          ///< of Q, K, V and the output: f16, bf16 or f32
+  DType dtype = DType::f16;  ///< of Q, K, V and the output: f16, bf16 or f32
   bool causal = false;
-  float scale = 1.0F;                ///< usually 1 / sqrt(head_dim)
-  std::int64_t tile = 128;           ///< keys a step
-  std::int64_t block_queries = 1;    ///< query tokens a block; a block has block_queries x group rows
-  std::int64_t kv_buffers = 3;       ///< tiles of K and of V in scratch: one in use, the others on their way
+  float scale = 1.0F;              ///< usually 1 / sqrt(head_dim)
+  std::int64_t tile = 128;         ///< keys a step
+  std::int64_t block_queries = 1;  ///< query tokens a block; a block has block_queries x group rows
+  std::int64_t kv_buffers = 3;     ///< tiles of K and of V in scratch: one in use, the others on their way
 
   [[nodiscard]] const AttentionHead& head(std::int64_t kv_head, std::int64_t sequence) const {
     return heads.at(static_cast<std::size_t>(kv_head + kv_heads * sequence));

@@ -72,7 +72,8 @@ Context::Context(Pe& pe, Policy policy) : pe_(pe), policy_(policy), arena_(pe.sc
 void Context::leave_scope() { arena_.leave_scope(completeness()); }
 
 void Context::fail(const char* operation, SourceLocation where, const std::string& message) const {
-  throw KernelError(fmt::format("PE {}, {} at {}:{}: {}", pe_.id().count(), operation, where.file, where.line, message));
+  throw KernelError(
+      fmt::format("PE {}, {} at {}:{}: {}", pe_.id().count(), operation, where.file, where.line, message));
 }
 
 void Context::require(bool condition, const char* operation, SourceLocation where, const char* message) const {
@@ -86,7 +87,8 @@ void Context::check_shape(const char* operation, const Shape& shape, SourceLocat
   constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] < 1 || shape[axis] > largest) {
-      fail(operation, where, fmt::format("every extent of a shape is at least 1 (and below 2^31), not {}", shape[axis]));
+      fail(operation, where,
+           fmt::format("every extent of a shape is at least 1 (and below 2^31), not {}", shape[axis]));
     }
   }
 }

@@ -38,8 +38,9 @@ Tensor Context::result(const char* operation, const Shape& shape, DType dtype, c
   const Tensor& target = *out.tensor();
   check_alive(operation, target, where);
   if (target.shape() != shape || target.dtype() != dtype) {
-    fail(operation, where, fmt::format("out= is {} {}, the result {} {}", to_string(target.shape()),
-                                       name_of(target.dtype()), to_string(shape), name_of(dtype)));
+    fail(operation, where,
+         fmt::format("out= is {} {}, the result {} {}", to_string(target.shape()), name_of(target.dtype()),
+                     to_string(shape), name_of(dtype)));
   }
   for (int axis = 0; axis < shape.rank(); ++axis) {
     require(shape[axis] == 1 || target.stride(axis) != 0, operation, where, "out= must not be a broadcast view");
@@ -55,12 +56,13 @@ void Context::check_dot(const Tensor& a, const Tensor& b, SourceLocation where) 
   check_alive(operation, a, where);
   check_alive(operation, b, where);
   if (a.shape().rank() != 2 || b.shape().rank() != 2 || a.shape()[1] != b.shape()[0]) {
-    fail(operation, where, fmt::format("multiplies M x K by K x N, not {} by {}", to_string(a.shape()),
-                                       to_string(b.shape())));
+    fail(operation, where,
+         fmt::format("multiplies M x K by K x N, not {} by {}", to_string(a.shape()), to_string(b.shape())));
   }
   if (!is_float(a.dtype()) || a.dtype() != b.dtype()) {
-    fail(operation, where, fmt::format("multiplies two tensors of one float type, not {} by {}; convert one with .to()",
-                                       name_of(a.dtype()), name_of(b.dtype())));
+    fail(operation, where,
+         fmt::format("multiplies two tensors of one float type, not {} by {}; convert one with .to()",
+                     name_of(a.dtype()), name_of(b.dtype())));
   }
 }
 
@@ -268,9 +270,7 @@ Tensor Context::log2(const Operand& x, const Out& out) { return float_unary(Math
 Tensor Context::sqrt(const Operand& x, const Out& out) { return float_unary(MathOp::sqrt, x, out); }
 Tensor Context::rsqrt(const Operand& x, const Out& out) { return float_unary(MathOp::rsqrt, x, out); }
 
-Tensor Context::less(const Operand& a, const Operand& b, const Out& out) {
-  return comparison(MathOp::less, a, b, out);
-}
+Tensor Context::less(const Operand& a, const Operand& b, const Out& out) { return comparison(MathOp::less, a, b, out); }
 Tensor Context::less_equal(const Operand& a, const Operand& b, const Out& out) {
   return comparison(MathOp::less_equal, a, b, out);
 }

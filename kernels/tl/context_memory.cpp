@@ -26,8 +26,8 @@ Context::Transfer Context::plan_transfer(const char* operation, HbmAddress addre
   const bool fits = valid.rank() == shape.rank() && valid.rows() >= 0 && valid.cols() >= 0 &&
                     valid.rows() <= shape.rows() && valid.cols() <= shape.cols();
   if (!fits) {
-    fail(operation, where, fmt::format("the valid part {} does not lie inside the shape {}", to_string(valid),
-                                       to_string(shape)));
+    fail(operation, where,
+         fmt::format("the valid part {} does not lie inside the shape {}", to_string(valid), to_string(shape)));
   }
   const bool vector = shape.rank() == 1;
   const auto strides = extent.strides.value_or(std::array<std::int64_t, 2>{vector ? 1 : shape[1], 1});
@@ -60,9 +60,9 @@ Tensor Context::load(HbmAddress address, const Shape& shape, DType dtype, const 
     const Tensor& target = *options.into();
     check_alive(operation, target, where);
     if (target.shape() != shape || target.dtype() != dtype || !target.contiguous()) {
-      fail(operation, where, fmt::format("into= is {} {}, the load {} {}; they must agree, and into= must be dense",
-                                         to_string(target.shape()), name_of(target.dtype()), to_string(shape),
-                                         name_of(dtype)));
+      fail(operation, where,
+           fmt::format("into= is {} {}, the load {} {}; they must agree, and into= must be dense",
+                       to_string(target.shape()), name_of(target.dtype()), to_string(shape), name_of(dtype)));
     }
     await_overwrite(target);
     pe_.scratch().poison(target.operand());
@@ -114,7 +114,8 @@ TensorDescriptor Context::make_tensor_descriptor(HbmAddress base, const Shape& s
   constexpr const char* operation = "make_tensor_descriptor";
   check_shape(operation, shape, where);
   check_shape(operation, block_shape, where);
-  require(shape.rank() == 2 && block_shape.rank() == 2, operation, where, "the matrix and its blocks have 2 dimensions");
+  require(shape.rank() == 2 && block_shape.rank() == 2, operation, where,
+          "the matrix and its blocks have 2 dimensions");
   require(strides[1] == 1, operation, where, "the innermost stride must be 1");
   return TensorDescriptor(*this, base, shape, strides, block_shape, dtype);
 }
@@ -141,8 +142,9 @@ Pending TensorDescriptor::store(const std::array<std::int64_t, 2>& offset, const
                                 SourceLocation where) const {
   context_.require(offset[0] >= 0 && offset[1] >= 0, "store", where, "a block's offset must not be negative");
   if (block.shape() != block_ || block.dtype() != dtype_) {
-    context_.fail("store", where, fmt::format("the block is {} {}, the descriptor's {} {}", to_string(block.shape()),
-                                              name_of(block.dtype()), to_string(block_), name_of(dtype_)));
+    context_.fail("store", where,
+                  fmt::format("the block is {} {}, the descriptor's {} {}", to_string(block.shape()),
+                              name_of(block.dtype()), to_string(block_), name_of(dtype_)));
   }
   return context_.store(address(offset), block, StoreOptions().strides(strides_[0]).valid(inside(offset)), where);
 }

@@ -48,8 +48,9 @@ Tensor Context::reshape(const Tensor& x, const Shape& shape, SourceLocation wher
   check_shape(operation, shape, where);
   require(x.contiguous(), operation, where, "needs a dense tensor; copy the view first");
   if (shape.elements() != x.shape().elements()) {
-    fail(operation, where, fmt::format("{} has {} elements, {} has {}", to_string(x.shape()), x.shape().elements(),
-                                       to_string(shape), shape.elements()));
+    fail(operation, where,
+         fmt::format("{} has {} elements, {} has {}", to_string(x.shape()), x.shape().elements(), to_string(shape),
+                     shape.elements()));
   }
   return Tensor(x.context(), x.buffer_, x.address_, shape, {shape.rank() == 1 ? 1 : shape[1], 1}, x.dtype_);
 }

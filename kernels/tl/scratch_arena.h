@@ -30,9 +30,9 @@ class ScratchArena {
     ScratchAddress address;
     Bytes size;
     BufferOrigin origin;
-    Completion writer;                        ///< the last operation that writes it
+    Completion writer;  ///< the last operation that writes it
     TimeCause writer_cause = TimeCause::compute;
-    std::vector<Completion> readers;          ///< since that write; complete ones linger until the next one comes
+    std::vector<Completion> readers;  ///< since that write; complete ones linger until the next one comes
   };
 
   /// Every buffer starts at a multiple of this.

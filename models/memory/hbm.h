@@ -53,7 +53,9 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   class TimedQueue {
    public:
     void push(const Pending& pending);
-    [[nodiscard]] bool due(Picoseconds time) const noexcept { return !heap_.empty() && heap_.front().pending.at <= time; }
+    [[nodiscard]] bool due(Picoseconds time) const noexcept {
+      return !heap_.empty() && heap_.front().pending.at <= time;
+    }
     [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
     [[nodiscard]] Picoseconds next() const noexcept { return heap_.front().pending.at; }
     [[nodiscard]] Pending pop();

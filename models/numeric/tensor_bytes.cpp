@@ -63,23 +63,28 @@ float bf16_to_f32(std::uint16_t bits) noexcept {
 void read_row(const TensorBytes& tensor, std::int64_t row, float* out) {
   switch (tensor.view.dtype) {
     case DType::f32:
-      return read_elements(tensor, row, [](const std::uint8_t* p) { return load<float>(p); }, out);
+      return read_elements(
+          tensor, row, [](const std::uint8_t* p) { return load<float>(p); }, out);
     case DType::f16:
-      return read_elements(tensor, row, [](const std::uint8_t* p) { return f16_to_f32(load<std::uint16_t>(p)); }, out);
+      return read_elements(
+          tensor, row, [](const std::uint8_t* p) { return f16_to_f32(load<std::uint16_t>(p)); }, out);
     case DType::bf16:
-      return read_elements(tensor, row, [](const std::uint8_t* p) { return bf16_to_f32(load<std::uint16_t>(p)); }, out);
+      return read_elements(
+          tensor, row, [](const std::uint8_t* p) { return bf16_to_f32(load<std::uint16_t>(p)); }, out);
     case DType::int32:
       return read_elements(
           tensor, row, [](const std::uint8_t* p) { return static_cast<float>(load<std::int32_t>(p)); }, out);
     case DType::boolean:
-      return read_elements(tensor, row, [](const std::uint8_t* p) { return *p != 0 ? 1.0F : 0.0F; }, out);
+      return read_elements(
+          tensor, row, [](const std::uint8_t* p) { return *p != 0 ? 1.0F : 0.0F; }, out);
   }
 }
 
 void write_row(const TensorBytes& tensor, std::int64_t row, const float* values) {
   switch (tensor.view.dtype) {
     case DType::f32:
-      return write_elements(tensor, row, [](float v) { return v; }, values);
+      return write_elements(
+          tensor, row, [](float v) { return v; }, values);
     case DType::f16:
       return write_elements(tensor, row, f32_to_f16, values);
     case DType::bf16:
@@ -87,7 +92,8 @@ void write_row(const TensorBytes& tensor, std::int64_t row, const float* values)
     case DType::int32:
       return write_elements(tensor, row, truncate_to_int32, values);
     case DType::boolean:
-      return write_elements(tensor, row, [](float v) { return static_cast<std::uint8_t>(v != 0.0F); }, values);
+      return write_elements(
+          tensor, row, [](float v) { return static_cast<std::uint8_t>(v != 0.0F); }, values);
   }
 }
 
@@ -97,7 +103,8 @@ void read_row(const TensorBytes& tensor, std::int64_t row, std::int64_t* out) {
       return read_elements(
           tensor, row, [](const std::uint8_t* p) { return std::int64_t{load<std::int32_t>(p)}; }, out);
     case DType::boolean:
-      return read_elements(tensor, row, [](const std::uint8_t* p) { return std::int64_t{*p != 0}; }, out);
+      return read_elements(
+          tensor, row, [](const std::uint8_t* p) { return std::int64_t{*p != 0}; }, out);
     case DType::f32:
       return read_elements(
           tensor, row, [](const std::uint8_t* p) { return std::int64_t{truncate_to_int32(load<float>(p))}; }, out);
@@ -120,13 +127,17 @@ void write_row(const TensorBytes& tensor, std::int64_t row, const std::int64_t* 
       return write_elements(
           tensor, row, [](std::int64_t v) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(v)); }, values);
     case DType::boolean:
-      return write_elements(tensor, row, [](std::int64_t v) { return static_cast<std::uint8_t>(v != 0); }, values);
+      return write_elements(
+          tensor, row, [](std::int64_t v) { return static_cast<std::uint8_t>(v != 0); }, values);
     case DType::f32:
-      return write_elements(tensor, row, [](std::int64_t v) { return static_cast<float>(v); }, values);
+      return write_elements(
+          tensor, row, [](std::int64_t v) { return static_cast<float>(v); }, values);
     case DType::f16:
-      return write_elements(tensor, row, [](std::int64_t v) { return f32_to_f16(static_cast<float>(v)); }, values);
+      return write_elements(
+          tensor, row, [](std::int64_t v) { return f32_to_f16(static_cast<float>(v)); }, values);
     case DType::bf16:
-      return write_elements(tensor, row, [](std::int64_t v) { return f32_to_bf16(static_cast<float>(v)); }, values);
+      return write_elements(
+          tensor, row, [](std::int64_t v) { return f32_to_bf16(static_cast<float>(v)); }, values);
   }
 }
 

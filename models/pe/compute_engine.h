@@ -9,9 +9,9 @@
 
 namespace kernwave {
 
-/// Serves commands in the order of their arrival: it chooses nothing, so a command starts when it arrives or when the one
-/// before it ends, whichever is later.
-/// The queue holds `queue_depth` commands, the running one included; beyond that END_REQ is withheld.
+/// Serves commands in the order of their arrival: it chooses nothing, so a command starts when it arrives or when the
+/// one before it ends, whichever is later. The queue holds `queue_depth` commands, the running one included; beyond
+/// that END_REQ is withheld.
 class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
  public:
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }

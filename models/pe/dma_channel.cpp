@@ -118,7 +118,8 @@ bool DmaChannel::send_requests() {
   if (requesting_ == setting_up_) return false;
   Transfer& transfer = transfers_[requesting_];
   if (transfer.setup_done > now()) return false;
-  if (direction_ == Engine::dma_read && transfer.row == 0 && transfer.offset == Bytes(0)) fill_padding(work_of(transfer));
+  if (direction_ == Engine::dma_read && transfer.row == 0 && transfer.offset == Bytes(0))
+    fill_padding(work_of(transfer));
   if (work_of(transfer).region.bytes() == Bytes(0)) {
     transfer.first_data = now();
     transfer.last_response = now();
@@ -141,8 +142,7 @@ void DmaChannel::send_next_request(Transfer& transfer) {
   request.offset = transfer.offset;
   const bool whole = config_.burst == Bytes(0);
   const HbmAddress address = region.base + region.stride * transfer.row + transfer.offset;
-  const Bytes length =
-      whole ? region.bytes() : next_burst(address, region.row_bytes - transfer.offset, config_.burst);
+  const Bytes length = whole ? region.bytes() : next_burst(address, region.row_bytes - transfer.offset, config_.burst);
   whole ? request.describe(region) : request.forget_region();
 
   const bool reading = direction_ == Engine::dma_read;

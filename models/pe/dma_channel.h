@@ -38,8 +38,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
     Bytes offset;
     std::int64_t requests_outstanding = 0;
     bool all_requested = false;
-    bool answered = false;   ///< at least one response has come
-    bool streamed = false;   ///< `end` is known
+    bool answered = false;  ///< at least one response has come
+    bool streamed = false;  ///< `end` is known
     bool failed = false;
     Picoseconds first_data;
     Picoseconds last_response;
@@ -75,11 +75,11 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   InitiatorPort memory_;
   MemoryRequestPool requests_;
 
-  RingQueue<Transfer> transfers_;   // in command order
-  std::size_t first_number_ = 0;     // the number of transfers_.front()
-  std::size_t setting_up_ = 0;       // index of the first transfer that is not set up
-  std::size_t requesting_ = 0;       // index of the first transfer with requests to send
-  std::size_t streaming_ = 0;        // index of the first transfer whose end is unknown
+  RingQueue<Transfer> transfers_;  // in command order
+  std::size_t first_number_ = 0;   // the number of transfers_.front()
+  std::size_t setting_up_ = 0;     // index of the first transfer that is not set up
+  std::size_t requesting_ = 0;     // index of the first transfer with requests to send
+  std::size_t streaming_ = 0;      // index of the first transfer whose end is unknown
   std::int64_t outstanding_ = 0;
   StreamServer port_;
   Picoseconds last_end_;

@@ -25,9 +25,9 @@ class MemoryRequest : public Payload {
   [[nodiscard]] std::uint8_t* buffer(Bytes length);
   [[nodiscard]] const RegionExtension& extension() const noexcept { return extension_; }
 
-  std::size_t command = 0;     ///< the channel's number of the command that this request serves
-  std::int64_t row = 0;        ///< of the region
-  Bytes offset;                ///< within the row
+  std::size_t command = 0;  ///< the channel's number of the command that this request serves
+  std::int64_t row = 0;     ///< of the region
+  Bytes offset;             ///< within the row
 
  private:
   std::vector<std::uint8_t> buffer_;

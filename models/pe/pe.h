@@ -14,8 +14,8 @@ namespace kernwave {
 
 /// CPU, scheduler, DMA, matrix engine, vector engine and scratch, bound to one another.
 ///
-/// Two initiator sockets are left to bind: `read_socket()` and `write_socket()`, to any TLM-2.0 memory. A memory that is
-/// not ours needs a DMA burst rule other than "whole" (`DmaConfig::burst`).
+/// Two initiator sockets are left to bind: `read_socket()` and `write_socket()`, to any TLM-2.0 memory. A memory that
+/// is not ours needs a DMA burst rule other than "whole" (`DmaConfig::burst`).
 class Pe : public sc_core::sc_module {
  public:
   Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, DataMode mode, RunLedger& ledger,

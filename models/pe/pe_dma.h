@@ -5,8 +5,8 @@
 
 namespace kernwave {
 
-/// HBM to scratch through `read()`, scratch to HBM through `write()`. Each has a command queue, a port of the configured
-/// bandwidth and a memory socket of its own.
+/// HBM to scratch through `read()`, scratch to HBM through `write()`. Each has a command queue, a port of the
+/// configured bandwidth and a memory socket of its own.
 class PeDma : public sc_core::sc_module {
  public:
   PeDma(const sc_core::sc_module_name& name, const DmaConfig& config, PeScratch& scratch)

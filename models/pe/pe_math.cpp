@@ -3,10 +3,7 @@
 namespace kernwave {
 
 PeMath::PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch)
-    : ComputeEngine(name, config.math.queue_depth),
-      config_(config.math),
-      clock_(config.clock),
-      scratch_(scratch) {}
+    : ComputeEngine(name, config.math.queue_depth), config_(config.math), clock_(config.clock), scratch_(scratch) {}
 
 Picoseconds PeMath::duration(const Descriptor& descriptor, Picoseconds /*start*/) {
   return clock_(math_cycles(config_, descriptor.math()));
@@ -16,8 +13,8 @@ void PeMath::execute(const Descriptor& descriptor) {
   if (scratch_.mode() == DataMode::none) return;
   const MathDescriptor& math = descriptor.math();
   std::array<numeric::TensorBytes, 3> inputs;
-  for (std::size_t i = 0; i < math.inputs; ++i) {
-    if (!math.in[i].is_immediate) inputs[i] = scratch_.tensor(math.in[i].tensor);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (i < math.inputs && !math.in[i].is_immediate) inputs[i] = scratch_.tensor(math.in[i].tensor);
   }
   evaluator_.evaluate(math, scratch_.tensor(math.out), inputs);
 }

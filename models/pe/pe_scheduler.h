@@ -17,8 +17,8 @@ namespace kernwave {
 
 /// Forwards the same payload to the engine that its address names, `dispatch` cycles after it was taken. Commands leave
 /// in order: one whose engine withholds END_REQ holds up those behind it. Dispatch is pipelined (a latency, not an
-/// occupancy). At most `queue_depth` commands are taken and not yet handed on: the n-th is taken when it is presented or
-/// when the (n - queue_depth)-th is handed on, whichever is later. Responses go back without delay.
+/// occupancy). At most `queue_depth` commands are taken and not yet handed on: the n-th is taken when it is presented
+/// or when the (n - queue_depth)-th is handed on, whichever is later. Responses go back without delay.
 ///
 /// It chooses nothing, so it works ahead of simulated time: what it hands on carries the instant as annotated delay.
 class PeScheduler : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
@@ -49,7 +49,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   std::size_t queue_depth_;
   TargetPort commands_;
   std::array<std::unique_ptr<InitiatorPort>, engine_count> engines_;
-  RingQueue<Entry> queue_;                // taken, not yet handed on
+  RingQueue<Entry> queue_;                 // taken, not yet handed on
   std::vector<Picoseconds> handed_on_at_;  // of the last `queue_depth` commands, by number modulo the depth
   std::int64_t taken_ = 0;
   std::int64_t handed_on_ = 0;

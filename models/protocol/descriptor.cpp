@@ -7,10 +7,11 @@ namespace kernwave {
 namespace {
 
 constexpr std::array<std::string_view, 33> math_names = {
-    "add",   "sub",     "mul",           "div",   "floor_div", "fma",       "maximum",     "minimum",    "neg",
-    "abs",   "exp",     "exp2",          "log",   "log2",      "sqrt",        "rsqrt",      "less",
-    "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not",
-    "where", "cast",    "copy",          "fill",  "arange",    "sum",         "max",        "min"};
+    "add",       "sub",         "mul",        "div",         "floor_div", "fma",           "maximum",
+    "minimum",   "neg",         "abs",        "exp",         "exp2",      "log",           "log2",
+    "sqrt",      "rsqrt",       "less",       "less_equal",  "greater",   "greater_equal", "equal",
+    "not_equal", "logical_and", "logical_or", "logical_not", "where",     "cast",          "copy",
+    "fill",      "arange",      "sum",        "max",         "min"};
 static_assert(math_names.size() == static_cast<std::size_t>(MathOp::reduce_min) + 1);
 
 [[nodiscard]] std::string shape_text(const ScratchOperand& tensor) {

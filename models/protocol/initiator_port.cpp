@@ -41,7 +41,8 @@ void InitiatorPort::send(Payload& payload, Picoseconds delay) {
 
 tlm::tlm_sync_enum InitiatorPort::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase == tlm::END_REQ) {
-    if (requesting_ != &payload) SC_REPORT_ERROR(socket_.name(), "END_REQ for a request that is not in its request phase");
+    if (requesting_ != &payload)
+      SC_REPORT_ERROR(socket_.name(), "END_REQ for a request that is not in its request phase");
     end_request(now() + to_picoseconds(delay));
     client_.request_accepted(*this);
     return tlm::TLM_ACCEPTED;
@@ -73,9 +74,8 @@ void InitiatorPort::take_response(Payload& payload, bool end_resp_due) {
 }
 
 void InitiatorPort::defer_response(DeferredResponse response) {
-  const auto later = std::upper_bound(
-      deferred_.begin(), deferred_.end(), response,
-      [](const DeferredResponse& a, const DeferredResponse& b) { return a.at < b.at; });
+  const auto later = std::upper_bound(deferred_.begin(), deferred_.end(), response,
+                                      [](const DeferredResponse& a, const DeferredResponse& b) { return a.at < b.at; });
   deferred_.insert(later, response);
   deferred_due_.notify(to_sc_time(response.at - now()));
 }

@@ -15,8 +15,8 @@ std::vector<std::int64_t> order_of(ConstructionOrder order, std::int64_t count) 
   return numbers;
 }
 
-Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& config, DataMode mode,
-           RunLedger& ledger, Connector& connector, ConstructionOrder order)
+Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& config, DataMode mode, RunLedger& ledger,
+           Connector& connector, ConstructionOrder order)
     : sc_module(name), pes_(static_cast<std::size_t>(config.pes_per_cube)) {
   const std::int64_t first = id.count() * config.pes_per_cube;
   const auto make_hbm = [&] { hbm_ = std::make_unique<Hbm>("hbm", id, config.hbm, mode, 2 * config.pes_per_cube); };

@@ -22,9 +22,7 @@ class System : public sc_core::sc_module {
   [[nodiscard]] const SystemConfig& config() const noexcept { return config_; }
   [[nodiscard]] DataMode data_mode() const noexcept { return mode_; }
   [[nodiscard]] std::int64_t pe_count() const noexcept { return config_.cubes * config_.pes_per_cube; }
-  [[nodiscard]] Pe& pe(PeId id) {
-    return cubes_.at(cube_index(id))->pe(id.count() % config_.pes_per_cube);
-  }
+  [[nodiscard]] Pe& pe(PeId id) { return cubes_.at(cube_index(id))->pe(id.count() % config_.pes_per_cube); }
   [[nodiscard]] const Pe& pe(PeId id) const {
     return std::as_const(*cubes_.at(cube_index(id))).pe(id.count() % config_.pes_per_cube);
   }

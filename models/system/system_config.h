@@ -76,8 +76,8 @@ struct DmaConfig {
   bool overlap_commands = true;          ///< setup and latency of the next command hide under this one's data
   /// Data mode `none` may write zeroes to a memory that is not ours (burst other than whole).
   bool zero_writes = false;
-  std::int64_t outstanding = 16;         ///< requests in the memory at once, per channel
-  std::int64_t queue_depth = 16;         ///< commands queued, per channel
+  std::int64_t outstanding = 16;  ///< requests in the memory at once, per channel
+  std::int64_t queue_depth = 16;  ///< commands queued, per channel
   /// Longest request, a power of two; requests are then naturally aligned powers of two, as AXI-like memories expect.
   /// 0: one request a command, which our own memory takes whole.
   Bytes burst{0};
@@ -95,12 +95,12 @@ struct PeConfig {
 
 struct HbmConfig {
   std::int64_t channels = 16;
-  Bandwidth bandwidth{819'200'000'000};     ///< of the whole cube
-  PartsPerMillion efficiency{1'000'000};    ///< share of it that is sustained
-  Picoseconds latency{100'000};             ///< from request to first data
-  Bytes interleave{256};                    ///< consecutive bytes in one channel
-  std::int64_t queue_depth = 16;            ///< requests taken per port and not yet answered
-  Bytes capacity{std::int64_t{16} << 30};   ///< of one cube
+  Bandwidth bandwidth{819'200'000'000};    ///< of the whole cube
+  PartsPerMillion efficiency{1'000'000};   ///< share of it that is sustained
+  Picoseconds latency{100'000};            ///< from request to first data
+  Bytes interleave{256};                   ///< consecutive bytes in one channel
+  std::int64_t queue_depth = 16;           ///< requests taken per port and not yet answered
+  Bytes capacity{std::int64_t{16} << 30};  ///< of one cube
 };
 
 struct SystemConfig {

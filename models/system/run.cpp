@@ -1,0 +1,31 @@
+#include "models/system/run.h"
+
+#include <fmt/format.h>
+
+namespace kernwave {
+
+RunEnd run_to_end(RunLedger& ledger) {
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&ledger.finished());
+  sc_core::sc_spawn([] { sc_core::sc_pause(); }, sc_core::sc_gen_unique_name("end_of_run"), &options);
+  sc_core::sc_start();
+  switch (ledger.state()) {
+    case RunLedger::State::finished:
+      return RunEnd::finished;
+    case RunLedger::State::failed:
+      return RunEnd::failed;
+    case RunLedger::State::running:
+      break;
+  }
+  return RunEnd::stuck;
+}
+
+std::string describe_wait(const PeCpu& cpu) {
+  const SourceLocation where = cpu.last_location();
+  return fmt::format("PE {} waits for {}; its last operation was issued at {}:{}, {} of its operations are in flight",
+                     cpu.id().count(), name_of(cpu.waiting_for()), where.file, where.line, cpu.operations_in_flight());
+}
+
+}  // namespace kernwave

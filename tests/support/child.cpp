@@ -1,0 +1,123 @@
+#include "tests/support/child.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+namespace kernwave::testing {
+
+namespace {
+
+constexpr int time_limit_seconds = 120;
+/// Ends what a child says: a child that dies or exits early has not said it.
+constexpr char end_of_result = '\x04';
+
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+};
+
+[[nodiscard]] Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe(ends.data()) != 0) std::abort();
+  return {ends[0], ends[1]};
+}
+
+[[noreturn]] void run_child(const std::function<std::string()>& body, int output, int result) {
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  std::string value;
+  try {
+    value = body();
+  } catch (const std::exception& error) {
+    ADD_FAILURE() << "exception: " << error.what();
+  } catch (...) {
+    ADD_FAILURE() << "an exception that is not a std::exception";
+  }
+  std::fflush(nullptr);
+  value += end_of_result;
+  std::size_t written = 0;
+  while (written < value.size()) {
+    const ssize_t count = write(result, value.data() + written, value.size() - written);
+    if (count <= 0) _exit(2);
+    written += static_cast<std::size_t>(count);
+  }
+  _exit(::testing::Test::HasFailure() ? 1 : 0);
+}
+
+/// Reads both pipes until the child closes them. False: the time limit has passed.
+[[nodiscard]] bool collect(int output, int result, std::string& output_text, std::string& result_text) {
+  std::array<pollfd, 2> ends{pollfd{output, POLLIN, 0}, pollfd{result, POLLIN, 0}};
+  std::array<std::string*, 2> texts{&output_text, &result_text};
+  int open = 2;
+  std::array<char, 65536> buffer{};
+  while (open > 0) {
+    const int ready = poll(ends.data(), ends.size(), time_limit_seconds * 1000);
+    if (ready == 0) return false;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      if (ends[i].fd < 0 || ends[i].revents == 0) continue;
+      const ssize_t count = read(ends[i].fd, buffer.data(), buffer.size());
+      if (count > 0) {
+        texts[i]->append(buffer.data(), static_cast<std::size_t>(count));
+      } else {
+        ends[i].fd = -1;
+        --open;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string from_child(const std::function<std::string()>& body) {
+  std::fflush(nullptr);
+  const Pipe output = make_pipe();
+  const Pipe result = make_pipe();
+  const pid_t child = fork();
+  if (child == 0) {
+    close(output.read_end);
+    close(result.read_end);
+    run_child(body, output.write_end, result.write_end);
+  }
+  close(output.write_end);
+  close(result.write_end);
+  std::string output_text;
+  std::string result_text;
+  const bool in_time = collect(output.read_end, result.read_end, output_text, result_text);
+  if (!in_time) kill(child, SIGKILL);
+  close(output.read_end);
+  close(result.read_end);
+  int status = 0;
+  waitpid(child, &status, 0);
+
+  if (!in_time) {
+    ADD_FAILURE() << "the simulation did not end in " << time_limit_seconds << " s\n" << output_text;
+  } else if (WIFSIGNALED(status)) {
+    ADD_FAILURE() << "the simulation died of signal " << WTERMSIG(status) << "\n" << output_text;
+  } else if (WEXITSTATUS(status) != 0) {
+    ADD_FAILURE() << "the simulation's process ended with " << WEXITSTATUS(status) << "\n" << output_text;
+  } else if (result_text.empty() || result_text.back() != end_of_result) {
+    ADD_FAILURE() << "the simulation's process ended before the test did\n" << output_text;
+  } else {
+    result_text.pop_back();
+    return result_text;
+  }
+  return {};
+}
+
+void in_child(const std::function<void()>& body) {
+  static_cast<void>(from_child([&body] {
+    body();
+    return std::string();
+  }));
+}
+
+}  // namespace kernwave::testing

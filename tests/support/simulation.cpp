@@ -1,0 +1,107 @@
+#include "tests/support/simulation.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "models/numeric/tensor_bytes.h"
+
+namespace kernwave::testing {
+
+SystemConfig one_cube(std::int64_t pes) {
+  SystemConfig config;
+  config.cubes = 1;
+  config.pes_per_cube = pes;
+  return config;
+}
+
+Simulation::Simulation(const SystemConfig& config, DataMode mode, ConstructionOrder order)
+    : system_("system", config, mode, connector_, order) {
+  for (Pe* pe : all_pes()) pe->cpu().set_observer(&log_);
+}
+
+std::vector<Pe*> Simulation::all_pes() {
+  std::vector<Pe*> pes;
+  for (std::int64_t id = 0; id < system_.pe_count(); ++id) pes.push_back(&pe(id));
+  return pes;
+}
+
+void Simulation::run(const tl::Kernel& kernel, tl::Policy policy) {
+  tl::launch(pe(), kernel, policy);
+  finish(RunEnd::finished);
+}
+
+void Simulation::run_grid(const tl::Grid& grid, const tl::Kernel& kernel, tl::Policy policy) {
+  tl::launch(all_pes(), grid, kernel, policy);
+  finish(RunEnd::finished);
+}
+
+std::string Simulation::run_failing(const tl::Kernel& kernel, tl::Policy policy) {
+  tl::launch(pe(), kernel, policy);
+  finish(RunEnd::failed);
+  return system_.ledger().failures().empty() ? std::string() : system_.ledger().failures().front().message;
+}
+
+void Simulation::finish(RunEnd expected) {
+  const RunEnd end = run_to_end(system_.ledger());
+  EXPECT_EQ(end, expected) << (system_.ledger().failures().empty() ? describe_wait(pe().cpu())
+                                                                   : system_.ledger().failures().front().message);
+  EXPECT_EQ(connector_.violations(), std::vector<std::string>());
+  if (end != RunEnd::finished) return;
+  EXPECT_EQ(connector_.in_flight(), 0U);
+  for (Pe* pe : all_pes()) {
+    EXPECT_EQ(pe->cpu().command_pool().in_use(), 0U);
+    EXPECT_EQ(pe->dma().read().request_pool().in_use(), 0U);
+    EXPECT_EQ(pe->dma().write().request_pool().in_use(), 0U);
+    EXPECT_EQ(pe->cpu().account().total(), pe->cpu().local_time()) << "PE " << pe->id().count();
+    EXPECT_LE(pe->cpu().local_time(), latency());
+    EXPECT_LE(pe->scratch().peak(), pe->scratch().capacity());
+  }
+}
+
+std::string Simulation::log_csv() const { return to_csv(log_.rows(), traces::SourceLines::without); }
+
+std::int64_t Simulation::count(Engine engine) const {
+  const auto all = log_.rows();
+  return std::count_if(all.begin(), all.end(),
+                       [engine](const traces::OperationRow& row) { return row.descriptor.engine == engine; });
+}
+
+namespace {
+
+[[nodiscard]] ScratchOperand row_of(DType dtype, std::int64_t count) {
+  ScratchOperand view;
+  view.rows = 1;
+  view.cols = static_cast<std::int32_t>(count);
+  view.row_stride = static_cast<std::int32_t>(count);
+  view.col_stride = 1;
+  view.dtype = dtype;
+  return view;
+}
+
+}  // namespace
+
+void Simulation::write(HbmAddress address, DType dtype, const std::vector<float>& values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  std::vector<std::uint8_t> bytes(values.size() * static_cast<std::size_t>(size_of(dtype)));
+  numeric::write_row({bytes.data(), row_of(dtype, count)}, 0, values.data());
+  system_.cube(address.cube()).hbm().write(address.offset(), bytes.data(), Bytes(count * size_of(dtype)));
+}
+
+std::vector<float> Simulation::read(HbmAddress address, DType dtype, std::int64_t count) {
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count * size_of(dtype)));
+  system_.cube(address.cube()).hbm().read(address.offset(), bytes.data(), Bytes(count * size_of(dtype)));
+  std::vector<float> values(static_cast<std::size_t>(count));
+  numeric::read_row({bytes.data(), row_of(dtype, count)}, 0, values.data());
+  return values;
+}
+
+Picoseconds isolated_transfer(const SystemConfig& config, Bytes bytes) {
+  const Picoseconds port = duration(bytes, config.pe.dma.bandwidth);
+  const Bytes one_round = config.hbm.interleave * config.hbm.channels;
+  const std::int64_t channels = bytes < one_round ? 1 : config.hbm.channels;
+  const Bandwidth share(config.hbm.bandwidth.count() / config.hbm.channels * channels);
+  return config.pe.dma.setup + config.hbm.latency + std::max(port, duration(bytes, share));
+}
+
+}  // namespace kernwave::testing

@@ -1,0 +1,63 @@
+// A machine under test: every socket monitored, every operation logged, the invariants of a run checked at its end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/tl/launch.h"
+#include "models/system/run.h"
+#include "models/system/system.h"
+#include "traces/op_log.h"
+#include "traces/protocol_monitor.h"
+
+namespace kernwave::testing {
+
+/// The defaults of `SystemConfig` (the machine of preset ahbm) with one cube of `pes` PEs.
+[[nodiscard]] SystemConfig one_cube(std::int64_t pes = 1);
+
+/// Construct inside `in_child`. After `run`, expects that the kernels drained without an error (unless told otherwise),
+/// no protocol violation, no payload in use, and that the time of every PE is accounted for to the picosecond.
+class Simulation {
+ public:
+  explicit Simulation(const SystemConfig& config = one_cube(), DataMode mode = DataMode::full,
+                      ConstructionOrder order = ConstructionOrder::ascending);
+
+  [[nodiscard]] System& system() noexcept { return system_; }
+  [[nodiscard]] Pe& pe(std::int64_t id = 0) { return system_.pe(PeId(id)); }
+
+  /// One program on PE 0.
+  void run(const tl::Kernel& kernel, tl::Policy policy = tl::Policy::lazy);
+  /// A grid over all PEs.
+  void run_grid(const tl::Grid& grid, const tl::Kernel& kernel, tl::Policy policy = tl::Policy::lazy);
+  /// One program on PE 0 that must fail; returns its message.
+  [[nodiscard]] std::string run_failing(const tl::Kernel& kernel, tl::Policy policy = tl::Policy::lazy);
+
+  [[nodiscard]] Picoseconds latency() const { return system_.ledger().end(); }
+  [[nodiscard]] Picoseconds time(TimeCause cause, std::int64_t pe_id = 0) {
+    return pe(pe_id).cpu().account().of(cause);
+  }
+  [[nodiscard]] std::vector<traces::OperationRow> rows() const { return log_.rows(); }
+  /// The op log without source lines.
+  [[nodiscard]] std::string log_csv() const;
+  [[nodiscard]] std::int64_t count(Engine engine) const;
+  [[nodiscard]] const traces::MonitoringConnector& monitor() const noexcept { return connector_; }
+
+  /// Time-free access to HBM in a storage type; `values` as f32.
+  void write(HbmAddress address, DType dtype, const std::vector<float>& values);
+  [[nodiscard]] std::vector<float> read(HbmAddress address, DType dtype, std::int64_t count);
+
+ private:
+  void finish(RunEnd expected);
+  [[nodiscard]] std::vector<Pe*> all_pes();
+
+  traces::MonitoringConnector connector_;
+  traces::OpLog log_;
+  System system_;
+};
+
+/// The duration of an isolated transfer on `config`: setup + latency + ceil(bytes / slowest rate), the port's unless
+/// the range falls on so few channels that they are slower. Stated here as the tests' own formula, for ranges that are
+/// aligned to, and multiples of, all channels' interleave, or lie in one channel's block.
+[[nodiscard]] Picoseconds isolated_transfer(const SystemConfig& config, Bytes bytes);
+
+}  // namespace kernwave::testing

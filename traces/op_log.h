@@ -1,0 +1,37 @@
+// The log of operations, in memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/pe/operation_observer.h"
+
+namespace kernwave::traces {
+
+/// One operation of a run.
+struct OperationRow {
+  Descriptor descriptor;
+  SourceLocation where;
+  Picoseconds issued;
+  Picoseconds start;
+  Picoseconds end;
+};
+
+/// Collects the operations of any number of PEs.
+class OpLog : public OperationObserver {
+ public:
+  void completed(const CompletedOperation& operation) override;
+
+  /// By end, PE and sequence number: an order that depends on nothing but the run.
+  [[nodiscard]] std::vector<OperationRow> rows() const;
+
+ private:
+  std::vector<OperationRow> rows_;
+};
+
+/// A header line and a line an operation: pe, sequence, kind, operand shapes, bytes, flops, times in ps. Source lines
+/// are left out on request: they alone may differ between compilers.
+enum class SourceLines : std::uint8_t { with, without };
+[[nodiscard]] std::string to_csv(const std::vector<OperationRow>& rows, SourceLines lines = SourceLines::with);
+
+}  // namespace kernwave::traces

@@ -1,0 +1,79 @@
+// Watches sockets and reports whatever the TLM-2.0 base protocol forbids.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "models/base/systemc.h"
+#include "models/protocol/connector.h"
+
+namespace kernwave::traces {
+
+/// Stands between an initiator and a target and passes everything on unchanged. Rules: IEEE 1666-2011, 15.2 (phases,
+/// exclusion, return values, timing order) and 14.5, 14.8 (memory management, attributes, response status).
+class ProtocolMonitor : public sc_core::sc_module {
+ public:
+  ProtocolMonitor(const sc_core::sc_module_name& name, std::string link);
+
+  [[nodiscard]] TargetSocket& from_initiator() noexcept { return from_initiator_; }
+  [[nodiscard]] InitiatorSocket& to_target() noexcept { return to_target_; }
+
+  /// One sentence each, with link, time and phase.
+  [[nodiscard]] const std::vector<std::string>& violations() const noexcept { return violations_; }
+  [[nodiscard]] std::int64_t transactions() const noexcept { return transactions_; }
+  [[nodiscard]] std::size_t in_flight() const noexcept { return open_.size(); }
+
+ private:
+  enum class State : std::uint8_t { requested, accepted, responding };
+  struct Open {
+    State state = State::requested;
+    tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
+    std::uint64_t address = 0;
+    const unsigned char* data = nullptr;
+    unsigned length = 0;
+  };
+
+  tlm::tlm_sync_enum forward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum backward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  void blocking(Payload& payload, sc_core::sc_time& delay);
+  unsigned debug(Payload& payload) { return to_target_->transport_dbg(payload); }
+  bool direct_memory(Payload& payload, tlm::tlm_dmi& dmi);
+
+  void see_begin_req(Payload& payload, Picoseconds at);
+  void see_end_req(Payload& payload, Picoseconds at);
+  void see_begin_resp(Payload& payload, Picoseconds at);
+  void see_end_resp(Payload& payload, Picoseconds at);
+  void see_completion(Payload& payload, Picoseconds at);
+  void check_attributes(const Payload& payload, const Open& open);
+  void check_time(Picoseconds at, Picoseconds& last, const char* path);
+  void require(bool condition, const char* rule);
+
+  tlm_utils::simple_target_socket<ProtocolMonitor> from_initiator_;
+  tlm_utils::simple_initiator_socket<ProtocolMonitor> to_target_;
+  std::string link_;
+  std::unordered_map<const Payload*, Open> open_;  // looked up, never iterated
+  const Payload* requesting_ = nullptr;
+  const Payload* responding_ = nullptr;
+  Picoseconds last_request_;
+  Picoseconds last_response_;
+  std::int64_t transactions_ = 0;
+  std::vector<std::string> violations_;
+};
+
+/// Binds every link through a monitor of its own.
+class MonitoringConnector : public Connector {
+ public:
+  void connect(InitiatorSocket& initiator, TargetSocket& target, const std::string& name) override;
+
+  [[nodiscard]] std::vector<std::string> violations() const;
+  [[nodiscard]] std::int64_t transactions() const;
+  [[nodiscard]] std::size_t in_flight() const;
+  [[nodiscard]] std::size_t links() const noexcept { return monitors_.size(); }
+
+ private:
+  std::vector<std::unique_ptr<ProtocolMonitor>> monitors_;
+};
+
+}  // namespace kernwave::traces
