@@ -9,13 +9,6 @@ namespace kernwave::tl {
 
 namespace {
 
-[[nodiscard]] Descriptor math_descriptor(const MathDescriptor& math) {
-  Descriptor descriptor;
-  descriptor.engine = Engine::math;
-  descriptor.work = math;
-  return descriptor;
-}
-
 [[nodiscard]] DType wider(DType a, DType b) noexcept {
   if (a == b) return a;
   if (is_float(a) && is_float(b)) return DType::f32;  // f16 with bf16 too: neither holds the other
@@ -101,13 +94,15 @@ Tensor Context::dot(const Tensor& a, const Tensor& b, const Tensor& acc, SourceL
 // ---- making tensors
 
 Tensor Context::fill_with(MathOp op, const Tensor& tensor, double value, SourceLocation where) {
-  MathDescriptor math;
+  Descriptor descriptor;
+  descriptor.engine = Engine::math;
+  auto& math = descriptor.work.emplace<MathDescriptor>();
   math.op = op;
   math.inputs = 1;
   math.in[0].is_immediate = true;
   math.in[0].immediate = value;
   math.out = tensor.operand();
-  const Completion completion = issue(math_descriptor(math), where);
+  const Completion completion = issue(descriptor, where);
   note_writer(tensor, completion, TimeCause::compute);
   return tensor;
 }
@@ -167,7 +162,9 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
   }
   const Shape shape = rank == 1 ? Shape{extents[0]} : Shape{extents[0], extents[1]};
 
-  MathDescriptor math;
+  Descriptor descriptor;
+  descriptor.engine = Engine::math;
+  auto& math = descriptor.work.emplace<MathDescriptor>();
   math.op = op;
   math.inputs = static_cast<std::uint8_t>(Count);
   for (std::size_t i = 0; i < Count; ++i) {
@@ -176,8 +173,9 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
       math.in[i].immediate = operands[i]->number();
       continue;
     }
-    math.in[i].tensor = broadcast_to(operands[i]->tensor(), shape, where).operand();
-    await_writer(operands[i]->tensor());
+    const Tensor& tensor = operands[i]->tensor();
+    math.in[i].tensor = tensor.shape() == shape ? tensor.operand() : broadcast_to(tensor, shape, where).operand();
+    await_writer(tensor);
   }
   const Tensor target = result(operation, shape, result_type, out, where);
   math.out = target.operand();
@@ -186,9 +184,11 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
     require(!shares || same_view(math.in[i].tensor, math.out), operation, where,
             "out= and an operand share a buffer through different views");
   }
-  const Completion completion = issue(math_descriptor(math), where);
-  for (const Operand* operand : operands) {
-    if (operand->is_tensor()) note_reader(operand->tensor(), completion);
+  const Completion completion = issue(descriptor, where);
+  if (!complete(completion)) {
+    for (const Operand* operand : operands) {
+      if (operand->is_tensor()) note_reader(operand->tensor(), completion);
+    }
   }
   note_writer(target, completion, TimeCause::compute);
   return target;
@@ -329,13 +329,15 @@ Tensor Context::reduce(MathOp op, const Operand& x, int axis, bool keep_dims, co
   await_writer(tensor);
   const Tensor target = result(operation, shape, counts ? DType::int32 : tensor.dtype(), out, where);
   require(!(target.buffer_ == tensor.buffer_), operation, where, "out= must not share a buffer with the operand");
-  MathDescriptor math;
+  Descriptor descriptor;
+  descriptor.engine = Engine::math;
+  auto& math = descriptor.work.emplace<MathDescriptor>();
   math.op = op;
   math.inputs = 1;
   math.axis = static_cast<std::uint8_t>(rank == 1 ? 1 : axis);  // the hardware sees a vector as one row
   math.in[0].tensor = tensor.operand();
   math.out = target.operand();
-  const Completion completion = issue(math_descriptor(math), where);
+  const Completion completion = issue(descriptor, where);
   note_reader(tensor, completion);
   note_writer(target, completion, TimeCause::compute);
   return target;

@@ -39,8 +39,21 @@ class HbmAddress {
   std::uint64_t value_ = 0;
 };
 
-/// A byte of a PE's scratch memory.
-using ScratchAddress = Quantity<struct ScratchAddressUnit>;
+/// A byte of a PE's scratch memory; 32 bits, as in a descriptor.
+class ScratchAddress {
+ public:
+  constexpr ScratchAddress() noexcept = default;
+  constexpr explicit ScratchAddress(std::int64_t value) noexcept : value_(static_cast<std::uint32_t>(value)) {}
+
+  [[nodiscard]] constexpr std::int64_t count() const noexcept { return value_; }
+
+  friend constexpr bool operator==(ScratchAddress a, ScratchAddress b) noexcept { return a.value_ == b.value_; }
+  friend constexpr bool operator!=(ScratchAddress a, ScratchAddress b) noexcept { return a.value_ != b.value_; }
+  friend constexpr bool operator<(ScratchAddress a, ScratchAddress b) noexcept { return a.value_ < b.value_; }
+
+ private:
+  std::uint32_t value_ = 0;
+};
 
 /// Operations are numbered per PE in program order.
 struct OperationId {

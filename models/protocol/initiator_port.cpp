@@ -4,8 +4,8 @@
 
 namespace kernwave {
 
-InitiatorPort::InitiatorPort(const char* name, Client& client) : socket_(name), client_(client) {
-  socket_.register_nb_transport_bw(this, &InitiatorPort::nb_transport_bw);
+InitiatorPort::InitiatorPort(const char* name, Client& client) : client_(client), socket_(name) {
+  socket_.bind(*this);
   sc_core::sc_spawn_options options;
   options.spawn_method();
   options.dont_initialize();

@@ -12,7 +12,7 @@ namespace kernwave {
 /// One request at a time is in its request phase (BEGIN_REQ to END_REQ); any number await their responses. Whatever way
 /// a target answers (ACCEPTED, UPDATED, COMPLETED, phases on the backward path, delays annotated), the client sees each
 /// response once, at the instant at which it takes effect.
-class InitiatorPort {
+class InitiatorPort : private tlm::tlm_bw_transport_if<> {
  public:
   class Client {
    public:
@@ -28,7 +28,7 @@ class InitiatorPort {
   InitiatorPort(const char* name, Client& client);
   InitiatorPort(const InitiatorPort&) = delete;
   InitiatorPort& operator=(const InitiatorPort&) = delete;
-  ~InitiatorPort() = default;
+  ~InitiatorPort() override = default;
 
   /// A request is between BEGIN_REQ and END_REQ: nothing may be sent.
   [[nodiscard]] bool busy() const noexcept { return requesting_ != nullptr; }
@@ -39,7 +39,6 @@ class InitiatorPort {
   void send(Payload& payload, Picoseconds delay = Picoseconds(0));
 
   [[nodiscard]] InitiatorSocket& socket() noexcept { return socket_; }
-  [[nodiscard]] unsigned transport_dbg(Payload& payload) { return socket_->transport_dbg(payload); }
 
  private:
   struct DeferredResponse {
@@ -48,19 +47,22 @@ class InitiatorPort {
     bool end_resp_due = false;
   };
 
-  tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  tlm::tlm_sync_enum nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  /// Direct memory pointers are never asked for.
+  void invalidate_direct_mem_ptr(sc_dt::uint64 /*start*/, sc_dt::uint64 /*end*/) override {}
+
   void end_request(Picoseconds at);
   void take_response(Payload& payload, bool end_resp_due);
   void defer_response(DeferredResponse response);
   void deliver_deferred();
   void send_end_resp(Payload& payload);
 
-  tlm_utils::simple_initiator_socket<InitiatorPort> socket_;
   Client& client_;
   Payload* requesting_ = nullptr;
   Picoseconds free_at_;
   std::vector<DeferredResponse> deferred_;  // by time, then by arrival
   sc_core::sc_event deferred_due_;
+  InitiatorSocket socket_;
 };
 
 }  // namespace kernwave

@@ -4,9 +4,8 @@
 
 namespace kernwave {
 
-TargetPort::TargetPort(const char* name, Client& client, std::int64_t id) : socket_(name), client_(client), id_(id) {
-  socket_.register_nb_transport_fw(this, &TargetPort::nb_transport_fw);
-  socket_.register_transport_dbg(this, &TargetPort::transport_dbg);
+TargetPort::TargetPort(const char* name, Client& client, std::int64_t id) : client_(client), id_(id), socket_(name) {
+  socket_.bind(*this);
   sc_core::sc_spawn_options options;
   options.spawn_method();
   options.dont_initialize();
@@ -63,8 +62,30 @@ void TargetPort::accept_withheld(Picoseconds at) {
 }
 
 void TargetPort::respond(Payload& payload) {
+  if (!blocking_.empty()) {
+    responded_.notify();
+    if (end_blocking_call(payload)) return;
+  }
   responses_.push_back(&payload);
   if (!awaiting_end_resp_) send_responses();
+}
+
+void TargetPort::b_transport(Payload& payload, sc_core::sc_time& delay) {
+  sc_core::wait(delay);
+  delay = sc_core::SC_ZERO_TIME;
+  BlockingCall call{&payload};
+  blocking_.push_back(&call);
+  while (!client_.request(*this, payload, now())) sc_core::wait(responded_);
+  while (!call.done) sc_core::wait(responded_);
+}
+
+bool TargetPort::end_blocking_call(const Payload& payload) {
+  const auto call = std::find_if(blocking_.begin(), blocking_.end(),
+                                 [&payload](const BlockingCall* open) { return open->payload == &payload; });
+  if (call == blocking_.end()) return false;
+  (*call)->done = true;
+  blocking_.erase(call);
+  return true;
 }
 
 void TargetPort::send_responses() {

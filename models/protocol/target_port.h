@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
@@ -10,8 +11,9 @@ namespace kernwave {
 
 /// A target socket with the state that the base protocol asks a target to keep.
 ///
-/// `b_transport` runs through the same AT path, so both styles take the same time.
-class TargetPort {
+/// A `b_transport` call becomes a request like any other, so both styles take the same time; its payload needs no
+/// memory manager.
+class TargetPort : private tlm::tlm_fw_transport_if<> {
  public:
   class Client {
    public:
@@ -28,7 +30,7 @@ class TargetPort {
   TargetPort(const char* name, Client& client, std::int64_t id = 0);
   TargetPort(const TargetPort&) = delete;
   TargetPort& operator=(const TargetPort&) = delete;
-  ~TargetPort() = default;
+  ~TargetPort() override = default;
 
   /// The configured number by which an arbiter breaks ties.
   [[nodiscard]] std::int64_t id() const noexcept { return id_; }
@@ -38,25 +40,37 @@ class TargetPort {
 
   /// Ends the request phase of the withheld request at `at`, but not before now or its BEGIN_REQ.
   void accept_withheld(Picoseconds at = Picoseconds(0));
-  /// Sends BEGIN_RESP now, or as soon as the response before it has been acknowledged.
+  /// Sends BEGIN_RESP now, or as soon as the response before it has been acknowledged. What it frees (a place in the
+  /// client's queue) must be free by then.
   void respond(Payload& payload);
 
   [[nodiscard]] TargetSocket& socket() noexcept { return socket_; }
 
  private:
-  tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
+  struct BlockingCall {
+    Payload* payload = nullptr;
+    bool done = false;
+  };
+
+  tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
+  void b_transport(Payload& payload, sc_core::sc_time& delay) override;
+  unsigned transport_dbg(Payload& payload) override { return client_.debug_access(payload); }
+  bool get_direct_mem_ptr(Payload& /*payload*/, tlm::tlm_dmi& /*dmi*/) override { return false; }
+
   tlm::tlm_sync_enum begin_request(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  unsigned transport_dbg(Payload& payload) { return client_.debug_access(payload); }
+  [[nodiscard]] bool end_blocking_call(const Payload& payload);
   void send_responses();
 
-  tlm_utils::simple_target_socket<TargetPort> socket_;
   Client& client_;
   std::int64_t id_;
   Payload* withheld_ = nullptr;
   Picoseconds withheld_since_;
-  RingQueue<Payload*> responses_;
   bool awaiting_end_resp_ = false;
+  RingQueue<Payload*> responses_;
+  std::vector<BlockingCall*> blocking_;
   sc_core::sc_event response_free_;
+  sc_core::sc_event responded_;  // wakes blocking calls
+  TargetSocket socket_;
 };
 
 }  // namespace kernwave
