@@ -42,6 +42,14 @@ std::string to_string(const Shape& shape) {
   return shape.rank() == 1 ? fmt::format("{}", shape[0]) : fmt::format("{}x{}", shape[0], shape[1]);
 }
 
+std::string to_string(const Tensor& tensor) {
+  return fmt::format("{} {}", to_string(tensor.shape()), name_of(tensor.dtype()));
+}
+
+std::string to_string(const Operand& operand) {
+  return operand.is_tensor() ? to_string(operand.tensor()) : fmt::format("{}", operand.number());
+}
+
 ScratchOperand Tensor::operand() const noexcept {
   ScratchOperand view;
   view.address = address_;
@@ -69,6 +77,16 @@ ScratchScope::~ScratchScope() { context_.leave_scope(); }
 
 Context::Context(Pe& pe, Policy policy) : pe_(pe), policy_(policy), arena_(pe.scratch().capacity()) {}
 
+std::int64_t Context::program_id(int axis, SourceLocation where) const {
+  require(axis >= 0 && axis < 3, "program_id", where, "a grid has axes 0, 1 and 2");
+  return program_.id[static_cast<std::size_t>(axis)];
+}
+
+std::int64_t Context::num_programs(int axis, SourceLocation where) const {
+  require(axis >= 0 && axis < 3, "num_programs", where, "a grid has axes 0, 1 and 2");
+  return program_.grid[static_cast<std::size_t>(axis)];
+}
+
 void Context::leave_scope() { arena_.leave_scope(completeness()); }
 
 void Context::fail(const char* operation, SourceLocation where, const std::string& message) const {
@@ -88,13 +106,17 @@ void Context::check_shape(const char* operation, const Shape& shape, SourceLocat
   for (int axis = 0; axis < shape.rank(); ++axis) {
     if (shape[axis] < 1 || shape[axis] > largest) {
       fail(operation, where,
-           fmt::format("every extent of a shape is at least 1 (and below 2^31), not {}", shape[axis]));
+           fmt::format("every extent of a shape is at least 1 (and below 2^31), not {} in {}", shape[axis],
+                       to_string(shape)));
     }
+  }
+  if (shape.elements() > largest) {
+    fail(operation, where, fmt::format("a tensor has fewer than 2^31 elements, not {}", to_string(shape)));
   }
 }
 
 void Context::check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const {
-  if (&tensor.context() != this) fail(operation, where, "the tensor belongs to another program's context");
+  require(&tensor.context() == this, operation, where, "the tensor belongs to another program's context", tensor);
   if (arena_.alive(tensor.buffer_)) return;
   fail(operation, where,
        fmt::format("uses a tensor of shape {} ({}) after the scratch scope in which it was made has ended; "

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "kernels/tl/kernel_error.h"
@@ -66,8 +67,8 @@ class Context {
 
   // ---- where this program stands
 
-  [[nodiscard]] std::int64_t program_id(int axis) const { return program_.id.at(static_cast<std::size_t>(axis)); }
-  [[nodiscard]] std::int64_t num_programs(int axis) const { return program_.grid.at(static_cast<std::size_t>(axis)); }
+  [[nodiscard]] std::int64_t program_id(int axis, SourceLocation where = SourceLocation::current()) const;
+  [[nodiscard]] std::int64_t num_programs(int axis, SourceLocation where = SourceLocation::current()) const;
   [[nodiscard]] PeId pe_id() const noexcept { return pe_.id(); }
   [[nodiscard]] Policy policy() const noexcept { return policy_; }
   [[nodiscard]] Bytes scratch_capacity() const noexcept { return arena_.capacity(); }
@@ -127,6 +128,7 @@ class Context {
   Tensor div(const Operand& a, const Operand& b, const Out& out = {});
   /// Of integers, towards minus infinity (Triton's // rounds towards 0; the two agree where both are positive).
   Tensor floor_div(const Operand& a, const Operand& b, const Out& out = {});
+  /// a * b + c, the product rounded to f32 before the sum.
   Tensor fma(const Operand& a, const Operand& b, const Operand& c, const Out& out = {});
   /// The other operand where one is NaN.
   Tensor maximum(const Operand& a, const Operand& b, const Out& out = {});
@@ -182,6 +184,10 @@ class Context {
 
   [[noreturn]] void fail(const char* operation, SourceLocation where, const std::string& message) const;
   void require(bool condition, const char* operation, SourceLocation where, const char* message) const;
+  /// The same; the message goes on with what it speaks of, a Shape, Tensor or Operand.
+  template <typename Subject>
+  void require(bool condition, const char* operation, SourceLocation where, const char* message,
+               const Subject& subject) const;
   void check_shape(const char* operation, const Shape& shape, SourceLocation where) const;
   void check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const;
   [[nodiscard]] bool complete(Completion completion) const noexcept { return pe_.cpu().is_complete(completion); }
@@ -224,7 +230,11 @@ class Context {
   Tensor logical(MathOp op, const Operand& a, const Operand& b, const Out& out);
   Tensor reduce(MathOp op, const Operand& x, int axis, bool keep_dims, const Out& out);
   Tensor fill_with(MathOp op, const Tensor& tensor, double value, SourceLocation where);
-  [[nodiscard]] DType promote(MathOp op, const std::array<const Operand*, 2>& operands) const;
+  [[nodiscard]] DType promote(MathOp op, std::initializer_list<const Operand*> operands) const;
+  /// The same for arithmetic, which booleans do not have.
+  [[nodiscard]] DType promote_numbers(MathOp op, std::initializer_list<const Operand*> operands) const;
+  [[nodiscard]] Tensor broadcast(const char* operation, const Tensor& x, const Shape& shape,
+                                 SourceLocation where) const;
 
   Pe& pe_;
   Policy policy_;
@@ -232,6 +242,12 @@ class Context {
   ScratchArena arena_;
   MemoryOrder memory_order_;
 };
+
+template <typename Subject>
+void Context::require(bool condition, const char* operation, SourceLocation where, const char* message,
+                      const Subject& subject) const {
+  if (!condition) fail(operation, where, message + (": " + to_string(subject)));
+}
 
 /// See `Context::make_tensor_descriptor`.
 class TensorDescriptor {

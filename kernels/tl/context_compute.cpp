@@ -36,7 +36,8 @@ Tensor Context::result(const char* operation, const Shape& shape, DType dtype, c
                      to_string(shape), name_of(dtype)));
   }
   for (int axis = 0; axis < shape.rank(); ++axis) {
-    require(shape[axis] == 1 || target.stride(axis) != 0, operation, where, "out= must not be a broadcast view");
+    require(shape[axis] == 1 || target.stride(axis) != 0, operation, where, "out= must not be a broadcast view",
+            target);
   }
   await_overwrite(target);
   return target;
@@ -62,7 +63,7 @@ void Context::check_dot(const Tensor& a, const Tensor& b, SourceLocation where) 
 Tensor Context::issue_dot(const Tensor& a, const Tensor& b, const Tensor& target, bool accumulate,
                           SourceLocation where) {
   require(!(target.buffer_ == a.buffer_) && !(target.buffer_ == b.buffer_), "dot", where,
-          "the result must not share a buffer with a factor");
+          "the result must not share a buffer with a factor", target);
   Descriptor descriptor;
   descriptor.engine = Engine::gemm;
   descriptor.work = GemmDescriptor{a.operand(), b.operand(), target.operand(), accumulate};
@@ -121,7 +122,8 @@ Tensor Context::fill(const Tensor& tensor, double value, SourceLocation where) {
 }
 
 Tensor Context::arange(std::int64_t begin, std::int64_t end, SourceLocation where) {
-  require(begin < end, "arange", where, "the end must be greater than the beginning");
+  if (begin >= end)
+    fail("arange", where, fmt::format("the end, {}, must be greater than the beginning, {}", end, begin));
   const Tensor tensor = allocate("arange", {end - begin}, DType::int32, where);
   return fill_with(MathOp::arange, tensor, static_cast<double>(begin), where);
 }
@@ -174,7 +176,8 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
       continue;
     }
     const Tensor& tensor = operands[i]->tensor();
-    math.in[i].tensor = tensor.shape() == shape ? tensor.operand() : broadcast_to(tensor, shape, where).operand();
+    math.in[i].tensor =
+        tensor.shape() == shape ? tensor.operand() : broadcast(operation, tensor, shape, where).operand();
     await_writer(tensor);
   }
   const Tensor target = result(operation, shape, result_type, out, where);
@@ -182,7 +185,7 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
   for (std::size_t i = 0; i < Count; ++i) {
     const bool shares = operands[i]->is_tensor() && operands[i]->tensor().buffer_ == target.buffer_;
     require(!shares || same_view(math.in[i].tensor, math.out), operation, where,
-            "out= and an operand share a buffer through different views");
+            "out= and an operand share a buffer through different views", target);
   }
   const Completion completion = issue(descriptor, where);
   if (!complete(completion)) {
@@ -194,7 +197,7 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
   return target;
 }
 
-DType Context::promote(MathOp op, const std::array<const Operand*, 2>& operands) const {
+DType Context::promote(MathOp op, std::initializer_list<const Operand*> operands) const {
   bool any = false;
   bool fraction = false;
   DType type = DType::int32;
@@ -206,24 +209,30 @@ DType Context::promote(MathOp op, const std::array<const Operand*, 2>& operands)
       fraction = fraction || !operand->is_integral_number();
     }
   }
-  require(any, text(op), operands[0]->where(), "needs at least one tensor");
+  require(any, text(op), (*operands.begin())->where(), "needs at least one tensor");
   if (is_float(type)) return type;
   return fraction ? DType::f32 : type;
 }
 
+DType Context::promote_numbers(MathOp op, std::initializer_list<const Operand*> operands) const {
+  const DType type = promote(op, operands);
+  const Operand& first = **operands.begin();
+  require(type != DType::boolean, text(op), first.where(), "is not defined for booleans; convert them with .to()",
+          first);
+  return type;
+}
+
 Tensor Context::unary(MathOp op, const Operand& x, const Out& out) {
-  require(x.is_tensor(), text(op), x.where(), "needs a tensor");
-  return elementwise<1>(op, {&x}, x.tensor().dtype(), out);
+  return elementwise<1>(op, {&x}, promote_numbers(op, {&x}), out);
 }
 
 Tensor Context::float_unary(MathOp op, const Operand& x, const Out& out) {
-  require(x.is_tensor() && is_float(x.tensor().dtype()), text(op), x.where(), "needs a tensor of a float type");
+  require(x.is_tensor() && is_float(x.tensor().dtype()), text(op), x.where(), "needs a tensor of a float type", x);
   return unary(op, x, out);
 }
 
 Tensor Context::binary(MathOp op, const Operand& a, const Operand& b, const Out& out) {
-  const DType type = promote(op, {&a, &b});
-  if (type == DType::boolean) fail(text(op), a.where(), "is not defined for booleans; convert them with .to()");
+  const DType type = promote_numbers(op, {&a, &b});
   const bool quotient_of_integers = op == MathOp::div && type == DType::int32;
   return elementwise<2>(op, {&a, &b}, quotient_of_integers ? DType::f32 : type, out);
 }
@@ -235,7 +244,7 @@ Tensor Context::comparison(MathOp op, const Operand& a, const Operand& b, const 
 Tensor Context::logical(MathOp op, const Operand& a, const Operand& b, const Out& out) {
   for (const Operand* operand : {&a, &b}) {
     require(operand->is_tensor() && operand->tensor().dtype() == DType::boolean, text(op), a.where(),
-            "needs booleans; compare first");
+            "needs booleans; compare first", *operand);
   }
   return elementwise<2>(op, {&a, &b}, DType::boolean, out);
 }
@@ -245,7 +254,8 @@ Tensor Context::sub(const Operand& a, const Operand& b, const Out& out) { return
 Tensor Context::mul(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::mul, a, b, out); }
 Tensor Context::div(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::div, a, b, out); }
 Tensor Context::floor_div(const Operand& a, const Operand& b, const Out& out) {
-  require(promote(MathOp::floor_div, {&a, &b}) == DType::int32, "floor_div", a.where(), "needs integers");
+  const Operand& suspect = a.is_tensor() && !is_float(a.tensor().dtype()) ? b : a;
+  require(promote(MathOp::floor_div, {&a, &b}) == DType::int32, "floor_div", a.where(), "needs integers", suspect);
   return binary(MathOp::floor_div, a, b, out);
 }
 Tensor Context::maximum(const Operand& a, const Operand& b, const Out& out) {
@@ -256,9 +266,7 @@ Tensor Context::minimum(const Operand& a, const Operand& b, const Out& out) {
 }
 
 Tensor Context::fma(const Operand& a, const Operand& b, const Operand& c, const Out& out) {
-  DType type = promote(MathOp::fma, {&a, &b});
-  if (c.is_tensor()) type = wider(type, c.tensor().dtype());
-  return elementwise<3>(MathOp::fma, {&a, &b, &c}, type, out);
+  return elementwise<3>(MathOp::fma, {&a, &b, &c}, promote_numbers(MathOp::fma, {&a, &b, &c}), out);
 }
 
 Tensor Context::neg(const Operand& x, const Out& out) { return unary(MathOp::neg, x, out); }
@@ -294,13 +302,13 @@ Tensor Context::logical_or(const Operand& a, const Operand& b, const Out& out) {
 }
 Tensor Context::logical_not(const Operand& x, const Out& out) {
   require(x.is_tensor() && x.tensor().dtype() == DType::boolean, "logical_not", x.where(),
-          "needs booleans; compare first");
-  return unary(MathOp::logical_not, x, out);
+          "needs booleans; compare first", x);
+  return elementwise<1>(MathOp::logical_not, {&x}, DType::boolean, out);
 }
 
 Tensor Context::where(const Operand& condition, const Operand& x, const Operand& y, const Out& out) {
   require(condition.is_tensor() && condition.tensor().dtype() == DType::boolean, "where", condition.where(),
-          "the condition must be a tensor of booleans");
+          "the condition must be a tensor of booleans", condition);
   DType type = DType::f32;
   if (x.is_tensor() || y.is_tensor()) {
     type = promote(MathOp::where, {&x, &y});
@@ -315,11 +323,11 @@ Tensor Context::where(const Operand& condition, const Operand& x, const Operand&
 Tensor Context::reduce(MathOp op, const Operand& x, int axis, bool keep_dims, const Out& out) {
   const char* operation = text(op);
   const SourceLocation where = x.where();
-  require(x.is_tensor(), operation, where, "needs a tensor");
+  require(x.is_tensor(), operation, where, "needs a tensor", x);
   const Tensor& tensor = x.tensor();
   check_alive(operation, tensor, where);
   const int rank = tensor.shape().rank();
-  require(axis >= 0 && axis < rank, operation, where, "the axis lies outside the tensor's dimensions");
+  require(axis >= 0 && axis < rank, operation, where, "the axis lies outside the tensor's dimensions", tensor);
 
   Shape shape{1};
   if (rank == 2 && keep_dims) shape = axis == 0 ? Shape{1, tensor.shape()[1]} : Shape{tensor.shape()[0], 1};
@@ -328,7 +336,8 @@ Tensor Context::reduce(MathOp op, const Operand& x, int axis, bool keep_dims, co
 
   await_writer(tensor);
   const Tensor target = result(operation, shape, counts ? DType::int32 : tensor.dtype(), out, where);
-  require(!(target.buffer_ == tensor.buffer_), operation, where, "out= must not share a buffer with the operand");
+  require(!(target.buffer_ == tensor.buffer_), operation, where, "out= must not share a buffer with the operand",
+          target);
   Descriptor descriptor;
   descriptor.engine = Engine::math;
   auto& math = descriptor.work.emplace<MathDescriptor>();

@@ -32,8 +32,8 @@ Context::Transfer Context::plan_transfer(const char* operation, HbmAddress addre
   const bool vector = shape.rank() == 1;
   const auto strides = extent.strides.value_or(std::array<std::int64_t, 2>{vector ? 1 : shape[1], 1});
   require(vector || strides[1] == 1, operation, where,
-          "the innermost stride must be 1: load the other way round and use trans");
-  require(strides[0] >= 0, operation, where, "strides must not be negative");
+          "the innermost stride must be 1; load the other way round and use trans", tensor);
+  require(strides[0] >= 0, operation, where, "strides must not be negative", tensor);
 
   const std::int64_t element = size_of(tensor.dtype());
   Transfer transfer;
@@ -114,9 +114,9 @@ TensorDescriptor Context::make_tensor_descriptor(HbmAddress base, const Shape& s
   constexpr const char* operation = "make_tensor_descriptor";
   check_shape(operation, shape, where);
   check_shape(operation, block_shape, where);
-  require(shape.rank() == 2 && block_shape.rank() == 2, operation, where,
-          "the matrix and its blocks have 2 dimensions");
-  require(strides[1] == 1, operation, where, "the innermost stride must be 1");
+  require(shape.rank() == 2 && block_shape.rank() == 2, operation, where, "the matrix and its blocks have 2 dimensions",
+          shape.rank() == 2 ? block_shape : shape);
+  require(strides[1] == 1, operation, where, "the innermost stride must be 1", shape);
   return TensorDescriptor(*this, base, shape, strides, block_shape, dtype);
 }
 
@@ -133,14 +133,14 @@ HbmAddress TensorDescriptor::address(const std::array<std::int64_t, 2>& offset) 
 }
 
 Tensor TensorDescriptor::load(const std::array<std::int64_t, 2>& offset, SourceLocation where) const {
-  context_.require(offset[0] >= 0 && offset[1] >= 0, "load", where, "a block's offset must not be negative");
+  context_.require(offset[0] >= 0 && offset[1] >= 0, "load", where, "a block's offset must not be negative", block_);
   return context_.load(address(offset), block_, dtype_,
                        LoadOptions().strides(strides_[0]).valid(inside(offset)).other(0.0F), where);
 }
 
 Pending TensorDescriptor::store(const std::array<std::int64_t, 2>& offset, const Tensor& block,
                                 SourceLocation where) const {
-  context_.require(offset[0] >= 0 && offset[1] >= 0, "store", where, "a block's offset must not be negative");
+  context_.require(offset[0] >= 0 && offset[1] >= 0, "store", where, "a block's offset must not be negative", block_);
   if (block.shape() != block_ || block.dtype() != dtype_) {
     context_.fail("store", where,
                   fmt::format("the block is {} {}, the descriptor's {} {}", to_string(block.shape()),

@@ -7,13 +7,16 @@ namespace kernwave::tl {
 
 Tensor Context::trans(const Tensor& x, SourceLocation where) const {
   check_alive("trans", x, where);
-  require(x.shape().rank() == 2, "trans", where, "needs a tensor of 2 dimensions");
+  require(x.shape().rank() == 2, "trans", where, "needs a tensor of 2 dimensions", x);
   return Tensor(x.context(), x.buffer_, x.address_, {x.shape()[1], x.shape()[0]}, {x.strides_[1], x.strides_[0]},
                 x.dtype_);
 }
 
 Tensor Context::broadcast_to(const Tensor& x, const Shape& shape, SourceLocation where) const {
-  constexpr const char* operation = "broadcast_to";
+  return broadcast("broadcast_to", x, shape, where);
+}
+
+Tensor Context::broadcast(const char* operation, const Tensor& x, const Shape& shape, SourceLocation where) const {
   check_alive(operation, x, where);
   check_shape(operation, shape, where);
   const Shape& from = x.shape();
@@ -34,8 +37,8 @@ Tensor Context::broadcast_to(const Tensor& x, const Shape& shape, SourceLocation
 Tensor Context::expand_dims(const Tensor& x, int axis, SourceLocation where) const {
   constexpr const char* operation = "expand_dims";
   check_alive(operation, x, where);
-  require(x.shape().rank() == 1, operation, where, "needs a tensor of 1 dimension");
-  require(axis == 0 || axis == 1, operation, where, "the axis must be 0 or 1");
+  require(x.shape().rank() == 1, operation, where, "needs a tensor of 1 dimension", x);
+  require(axis == 0 || axis == 1, operation, where, "the axis must be 0 or 1", x);
   const std::int64_t n = x.shape()[0];
   const std::int64_t stride = x.stride(0);
   return axis == 0 ? Tensor(x.context(), x.buffer_, x.address_, {1, n}, {0, stride}, x.dtype_)
@@ -46,7 +49,7 @@ Tensor Context::reshape(const Tensor& x, const Shape& shape, SourceLocation wher
   constexpr const char* operation = "reshape";
   check_alive(operation, x, where);
   check_shape(operation, shape, where);
-  require(x.contiguous(), operation, where, "needs a dense tensor; copy the view first");
+  require(x.contiguous(), operation, where, "needs a dense tensor; copy the view first", x);
   if (shape.elements() != x.shape().elements()) {
     fail(operation, where,
          fmt::format("{} has {} elements, {} has {}", to_string(x.shape()), x.shape().elements(), to_string(shape),

@@ -9,8 +9,8 @@
 
 namespace kernwave::tl {
 
-/// Whether two regions share a byte. Exact when their strides are equal or one of them is contiguous and the other's
-/// rows are met within its stride; otherwise by their bounding intervals, which may say yes where the answer is no.
+/// Whether two regions share a byte. Exact when their strides are equal or one of them is contiguous; otherwise by
+/// their bounding intervals, which may say yes where the answer is no.
 [[nodiscard]] bool overlap(const HbmRegion& a, const HbmRegion& b) noexcept;
 
 /// The accesses that are in flight. One that overlaps an earlier one, one of them a write, has to wait for it before

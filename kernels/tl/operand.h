@@ -1,6 +1,7 @@
 // What an operation takes: a tensor or a number, with the place in the source where it was given.
 #pragma once
 
+#include <string>
 #include <type_traits>
 
 #include "kernels/tl/tensor.h"
@@ -37,5 +38,8 @@ class Operand {
   bool integral_ = false;
   SourceLocation where_;
 };
+
+/// "128x64 f16" or "0.5"
+[[nodiscard]] std::string to_string(const Operand& operand);
 
 }  // namespace kernwave::tl

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "kernels/tl/shape.h"
 #include "models/base/address.h"
@@ -54,5 +55,8 @@ class Tensor {
   std::array<std::int64_t, 2> strides_{};
   DType dtype_;
 };
+
+/// "128x64 f16"
+[[nodiscard]] std::string to_string(const Tensor& tensor);
 
 }  // namespace kernwave::tl

@@ -131,15 +131,19 @@ template <typename T>
   }
 }
 
-/// A cast rounds from the input's domain, so a float on either side makes it a float operation.
+/// Whether int32 holds the number: not so of fractions, infinities and NaN.
+[[nodiscard]] bool is_int32(double number) noexcept {
+  return number >= -2147483648.0 && number <= 2147483647.0 && number == std::trunc(number);
+}
+
+/// A cast rounds from the input's domain, so a float on either side makes it a float operation; so does a number that
+/// int32 does not hold (`i < 0.5`).
 [[nodiscard]] bool all_integers(const MathDescriptor& math, const TensorBytes& out) {
-  bool any_tensor = false;
   for (std::size_t i = 0; i < math.inputs; ++i) {
-    if (math.in[i].is_immediate) continue;
-    any_tensor = true;
-    if (is_float(math.in[i].tensor.dtype)) return false;
+    const MathOperand& in = math.in[i];
+    if (in.is_immediate ? !is_int32(in.immediate) : is_float(in.tensor.dtype)) return false;
   }
-  return any_tensor ? out.view.dtype == DType::boolean || !is_float(out.view.dtype) : !is_float(out.view.dtype);
+  return !is_float(out.view.dtype);
 }
 
 }  // namespace

@@ -128,14 +128,18 @@ double nearest(DType dtype, double value) {
 
 void put(Simulation& simulation, HbmAddress address, const Values& values) {
   const std::vector<std::uint8_t> bytes = is_float(values.dtype) ? encode<float>(values) : encode<std::int64_t>(values);
-  simulation.system().cube(address.cube()).hbm().write(address.offset(), bytes.data(),
-                                                       Bytes(static_cast<std::int64_t>(bytes.size())));
+  simulation.system()
+      .cube(address.cube())
+      .hbm()
+      .write(address.offset(), bytes.data(), Bytes(static_cast<std::int64_t>(bytes.size())));
 }
 
 Values get(Simulation& simulation, HbmAddress address, const tl::Shape& shape, DType dtype) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(shape.elements() * size_of(dtype)));
-  simulation.system().cube(address.cube()).hbm().read(address.offset(), bytes.data(),
-                                                      Bytes(static_cast<std::int64_t>(bytes.size())));
+  simulation.system()
+      .cube(address.cube())
+      .hbm()
+      .read(address.offset(), bytes.data(), Bytes(static_cast<std::int64_t>(bytes.size())));
   Values values{shape, dtype, {}};
   is_float(dtype) ? decode<float>(bytes, values) : decode<std::int64_t>(bytes, values);
   return values;

@@ -1,0 +1,157 @@
+#include "platform/cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+
+#include "platform/config/units.h"
+#include "platform/version.h"
+
+namespace kernwave::platform {
+
+namespace {
+
+constexpr int usage_error = 2;
+
+const std::map<std::string, tl::Policy> policies = {
+    {"blocking", tl::Policy::blocking}, {"lazy", tl::Policy::lazy}, {"stall_on_use", tl::Policy::stall_on_use}};
+const std::map<std::string, DataMode> data_modes = {{"full", DataMode::full}, {"none", DataMode::none}};
+const std::map<std::string, DType> dtypes = {{"f16", DType::f16}, {"bf16", DType::bf16}, {"f32", DType::f32}};
+const std::map<std::string, KvLayout> layouts = {{"hsd", KvLayout::heads_first}, {"shd", KvLayout::tokens_first}};
+
+/// "8192", "128K", "8192,4096".
+[[nodiscard]] std::vector<std::int64_t> parse_counts(const std::string& option, const std::string& text) {
+  std::vector<std::int64_t> counts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t comma = std::min(text.find(',', begin), text.size());
+    try {
+      counts.push_back(parse_count(text.substr(begin, comma - begin)));
+    } catch (const ParseError& error) {
+      throw CLI::ValidationError(option, error.what());
+    }
+    begin = comma + 1;
+  }
+  return counts;
+}
+
+void add_counts(CLI::App& app, const std::string& name, std::vector<std::int64_t>& counts, const std::string& help) {
+  app.add_option_function<std::string>(
+         name, [name, &counts](const std::string& text) { counts = parse_counts(name, text); }, help)
+      ->type_name("COUNT[,...]");
+}
+
+template <typename Count>
+void add_count(CLI::App& app, const std::string& name, Count& count, const std::string& help) {
+  app.add_option_function<std::string>(
+         name,
+         [name, &count](const std::string& text) {
+           const auto counts = parse_counts(name, text);
+           if (counts.size() != 1) throw CLI::ValidationError(name, "takes one number");
+           count = counts.front();
+         },
+         help)
+      ->type_name("COUNT");
+}
+
+template <typename Value>
+void add_choice(CLI::App& app, const std::string& name, Value& value, const std::map<std::string, Value>& choices,
+                const std::string& help) {
+  std::string names;
+  for (const auto& choice : choices) names += (names.empty() ? "" : " | ") + choice.first;
+  app.add_option_function<std::string>(
+         name,
+         [name, names, &value, &choices](const std::string& text) {
+           const auto found = choices.find(text);
+           if (found == choices.end()) {
+             throw CLI::ValidationError(name, fmt::format("{} is not one of {}", in_quotes(text), names));
+           }
+           value = found->second;
+         },
+         help)
+      ->type_name(names);
+}
+
+void add_configuration(CLI::App& app, ConfigurationRequest& request) {
+  app.add_option("--config", request.source, "Preset (kernwave list), or a .toml file that builds on one")
+      ->type_name("PRESET|FILE")
+      ->capture_default_str();
+  app.add_option("--set", request.overrides, "Override one key, for instance pe.gemm.rows=128; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
+  CLI::App& sub = *app.add_subcommand("run", "Simulate one kernel and print what it took and why");
+  WorkloadRequest& workload = run.workload;
+  sub.add_option("KERNEL", workload.kernel, "A kernel that `kernwave list` shows")->required();
+  sub.add_option("--model", run.model, "Attention shape: a model's name, or the path of a config.json")
+      ->type_name("NAME|FILE");
+  add_count(sub, "--batch", workload.batch, "Sequences (default 1)");
+  add_counts(sub, "--s-q", workload.s_q, "Queries of each sequence (default: 1 for decode, --s-kv for prefill)");
+  add_counts(sub, "--s-kv", workload.s_kv, "Keys of each sequence: one count, or one for each sequence");
+  sub.add_flag_function(
+      "--causal,!--no-causal", [&workload](std::int64_t count) { workload.causal = count > 0; },
+      "Causal mask, bottom-right aligned (default: prefill only)");
+  add_choice(sub, "--kv-layout", workload.kv_layout, layouts, "K and V as [H, S, D] (default) or [S, H, D]");
+  add_choice(sub, "--dtype", workload.dtype, dtypes, "Storage type (default f16)");
+  add_count(sub, "--tile", workload.tile, "Keys a step (default: 512 decode, 128 prefill, less if scratch is short)");
+  add_count(sub, "--m", workload.m, "gemm: rows of A and C");
+  add_count(sub, "--n", workload.n, "gemm: columns of B and C");
+  add_count(sub, "--k", workload.k, "gemm: columns of A, rows of B");
+  add_choice(sub, "--policy", run.policy, policies, "When the program waits (default lazy)");
+  add_choice(sub, "--data", run.data, data_modes, "Compute and check results (full, default), or time alone (none)");
+  sub.add_option("--seed", workload.seed, "Of the random inputs")->capture_default_str();
+  add_configuration(sub, run.configuration);
+  sub.add_option("--json", run.json, "Write the result document to this file")->type_name("FILE");
+  sub.add_flag("--quiet", run.quiet, "Print nothing but errors");
+  sub.callback([&run, &command] { command = run; });
+}
+
+void add_headline(CLI::App& app, HeadlineCommand& headline, std::optional<Command>& command) {
+  CLI::App& sub = *app.add_subcommand("headline", "Llama-3.1-8B attention under every policy, on both presets");
+  sub.add_option("--out", headline.out, "Folder for the results")->type_name("FOLDER")->capture_default_str();
+  add_choice(sub, "--data", headline.data, data_modes,
+             "Compute and check results (full, default), or time alone (none)");
+  sub.callback([&headline, &command] { command = headline; });
+}
+
+void add_config(CLI::App& app, ConfigCommand& config, std::optional<Command>& command) {
+  CLI::App& sub = *app.add_subcommand("config", "Print a configuration with every key resolved");
+  add_configuration(sub, config.configuration);
+  sub.add_flag("--keys", config.keys, "Print the table of all keys instead");
+  sub.callback([&config, &command] { command = config; });
+}
+
+}  // namespace
+
+ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) {
+  ParsedCommandLine parsed;
+  RunCommand run;
+  HeadlineCommand headline;
+  ConfigCommand config;
+  CLI::App app("Transaction-level performance model of a near-memory AI accelerator", "kernwave");
+  app.set_version_flag("--version", fmt::format("kernwave {} ({})", version(), source_revision()));
+  app.require_subcommand(1);
+  app.add_subcommand("list", "Show kernels, models, presets and policies")->callback([&parsed] {
+    parsed.command = ListCommand{};
+  });
+  add_run(app, run, parsed.command);
+  add_headline(app, headline, parsed.command);
+  add_config(app, config, parsed.command);
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
+  } catch (const CLI::Success& wanted) {
+    std::ostringstream text;
+    app.exit(wanted, text, text);
+    return {std::nullopt, text.str(), 0};
+  } catch (const CLI::ParseError& error) {
+    return {std::nullopt, fmt::format("kernwave: {}\nTry `kernwave --help` or `kernwave run --help`.\n", error.what()),
+            usage_error};
+  }
+  return parsed;
+}
+
+}  // namespace kernwave::platform

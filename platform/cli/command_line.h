@@ -1,0 +1,49 @@
+// The command line, as plain values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernels/tl/policy.h"
+#include "models/system/system_config.h"
+#include "platform/config/configuration.h"
+#include "platform/workload/workload.h"
+
+namespace kernwave::platform {
+
+struct ListCommand {};
+
+struct RunCommand {
+  WorkloadRequest workload;
+  std::string model;  ///< name or path; empty: none given
+  ConfigurationRequest configuration;
+  tl::Policy policy = tl::Policy::lazy;
+  DataMode data = DataMode::full;
+  std::string json;  ///< path; empty: none asked for
+  bool quiet = false;
+};
+
+struct HeadlineCommand {
+  std::string out = "out";
+  DataMode data = DataMode::full;
+};
+
+struct ConfigCommand {
+  ConfigurationRequest configuration;
+  bool keys = false;
+};
+
+using Command = std::variant<ListCommand, RunCommand, HeadlineCommand, ConfigCommand>;
+
+/// A command to carry out, or (help, version, an error) a text to print and an exit code.
+struct ParsedCommandLine {
+  std::optional<Command> command;
+  std::string text;
+  int exit_code = 0;
+};
+
+[[nodiscard]] ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace kernwave::platform

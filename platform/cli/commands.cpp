@@ -1,0 +1,135 @@
+#include "platform/cli/commands.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+
+#include "platform/cli/command_line.h"
+#include "platform/config/units.h"
+#include "platform/files.h"
+#include "platform/run/headline.h"
+#include "platform/run/simulate.h"
+#include "platform/run/summary.h"
+#include "platform/workload/model_shape.h"
+
+namespace kernwave::platform {
+
+namespace {
+
+constexpr int good = 0;
+constexpr int simulation_failed = 1;
+constexpr int usage_error = 2;
+
+void warn(const Configuration& configuration) {
+  for (const std::string& warning : configuration.warnings) fmt::print(stderr, "kernwave: warning: {}\n", warning);
+}
+
+/// The command as it could be typed again.
+[[nodiscard]] std::string quoted_command(const std::vector<std::string>& arguments) {
+  std::string text = "kernwave";
+  for (const std::string& argument : arguments) {
+    const bool plain = !argument.empty() && argument.find_first_not_of(
+                                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
+                                                "UVWXYZ0123456789-_=./,:+") == std::string::npos;
+    if (plain) {
+      text += " " + argument;
+      continue;
+    }
+    text += " '";
+    for (const char c : argument) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += "'";
+  }
+  return text;
+}
+
+void carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
+  fmt::print("Kernels\n");
+  for (const KernelDescription& kernel : kernel_catalogue())
+    fmt::print("  {:<30}{}\n", kernel.name, kernel.description);
+  fmt::print("\nModels (--model; or the path of a Hugging Face config.json)\n");
+  for (const ModelShape& model : shipped_models()) {
+    fmt::print("  {:<30}{} query heads, {} KV heads, head_dim {}\n", model.name, model.query_heads, model.kv_heads,
+               model.head_dim);
+  }
+  fmt::print("\nPresets (--config; or the path of a .toml file)\n");
+  for (const PresetDescription& preset : presets()) fmt::print("  {:<30}{}\n", preset.name, preset.description);
+  fmt::print(
+      "\nPolicies (--policy)\n"
+      "  blocking                      every operation waits for its completion where it is issued\n"
+      "  lazy                          loads and stores do not: a load is awaited where it is first used\n"
+      "  stall_on_use                  nothing does: every result is awaited where it is first used\n");
+}
+
+void carry_out(const RunCommand& run, const std::string& command) {
+  if (!run.json.empty()) check_writable(run.json);
+  const Configuration configuration = load_configuration(run.configuration);
+  WorkloadRequest request = run.workload;
+  if (!run.model.empty()) request.model = load_model_shape(run.model);
+  const auto workload = make_workload(request, configuration.system);
+  warn(configuration);
+  const RunRequest to_run{configuration, request.kernel, run.policy, run.data, command};
+  const Json result = simulate(to_run, *workload);
+  if (!run.json.empty()) write_file_atomically(run.json, to_text(result) + "\n");
+  if (!run.quiet) {
+    for (const std::string& line : workload->plan()) fmt::print("plan: {}\n", line);
+    fmt::print("{}", summary(result));
+  }
+  require_right_result(result);
+}
+
+void carry_out(const HeadlineCommand& headline, const std::string& command) {
+  run_headline({headline.out, headline.data, command});
+}
+
+void carry_out(const ConfigCommand& config, const std::string& /*command*/) {
+  if (config.keys) {
+    fmt::print("{}", keys_as_markdown());
+    return;
+  }
+  const Configuration configuration = load_configuration(config.configuration);
+  warn(configuration);
+  fmt::print("{}", to_toml(configuration));
+}
+
+/// "kernwave: " before each line of a message that may have several.
+void complain(const std::string& message) {
+  std::size_t begin = 0;
+  while (begin < message.size()) {
+    const std::size_t end = std::min(message.find('\n', begin), message.size());
+    fmt::print(stderr, "kernwave: {}\n", message.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& arguments) {
+  const ParsedCommandLine parsed = parse_command_line(arguments);
+  if (!parsed.command) {
+    fmt::print(parsed.exit_code == good ? stdout : stderr, "{}", parsed.text);
+    return parsed.exit_code;
+  }
+  const std::string command = quoted_command(arguments);
+  try {
+    std::visit([&command](const auto& chosen) { carry_out(chosen, command); }, *parsed.command);
+    return good;
+  } catch (const SimulationError& error) {
+    complain(error.what());
+    return simulation_failed;
+  } catch (const ConfigurationError& error) {
+    complain(error.what());
+  } catch (const WorkloadError& error) {
+    complain(error.what());
+  } catch (const ModelShapeError& error) {
+    complain(error.what());
+  } catch (const FileError& error) {
+    complain(error.what());
+  } catch (const std::exception& error) {  // a fault of ours, or of the machine
+    complain(error.what());
+    return simulation_failed;
+  }
+  return usage_error;
+}
+
+}  // namespace kernwave::platform

@@ -1,0 +1,13 @@
+// What each command does.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kernwave::platform {
+
+/// Carries out a command line (without the program's name): results to standard output, errors to standard error.
+/// Returns the exit code: 0 good, 1 the simulation failed, 2 usage or configuration.
+[[nodiscard]] int run_command_line(const std::vector<std::string>& arguments);
+
+}  // namespace kernwave::platform

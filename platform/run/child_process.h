@@ -1,0 +1,25 @@
+// Work in a process of its own.
+#pragma once
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace kernwave::platform {
+
+/// A child that died, or ended before it had answered.
+class ChildError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Runs `work` in a forked child and returns its text. An exception of `work` becomes a ChildError with its message.
+[[nodiscard]] std::string text_from_child(const std::function<std::string()>& work);
+
+/// Runs all of `work`, up to `at_once` children at a time, and returns their texts in order. Throws ChildError for the
+/// first that failed, after all have ended.
+[[nodiscard]] std::vector<std::string> texts_from_children(const std::vector<std::function<std::string()>>& work,
+                                                           unsigned at_once);
+
+}  // namespace kernwave::platform

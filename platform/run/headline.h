@@ -1,0 +1,26 @@
+// The benchmark that the project is known by.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/system/system_config.h"
+#include "platform/json/json.h"
+
+namespace kernwave::platform {
+
+struct HeadlineRequest {
+  std::string out_folder;  ///< made if it does not exist
+  DataMode data = DataMode::full;
+  std::string command;
+};
+
+/// Runs Llama-3.1-8B's attention (decode at 8192 keys; prefill of 2048 tokens, causal) under the three policies on the
+/// presets ahbm and ahbm-ws, and once more at the efficiency that a banked HBM sustains; prints the tables and leaves
+/// headline.txt and headline.json (all result documents) in the folder. Throws SimulationError, FileError.
+void run_headline(const HeadlineRequest& request);
+
+/// The tables of a list of result documents.
+[[nodiscard]] std::string headline_tables(const std::vector<Json>& results);
+
+}  // namespace kernwave::platform

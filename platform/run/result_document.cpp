@@ -1,0 +1,165 @@
+#include "platform/run/result_document.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "platform/run/bounds.h"
+#include "platform/version.h"
+
+namespace kernwave::platform {
+
+namespace {
+
+struct EngineName {
+  Engine engine;
+  std::string_view name;
+};
+constexpr std::array<EngineName, engine_count> engine_names = {
+    {{Engine::dma_read, "dma_read"}, {Engine::dma_write, "dma_write"}, {Engine::gemm, "gemm"}, {Engine::math, "math"}}};
+
+[[nodiscard]] std::string pe_key(std::int64_t id) { return fmt::format("pe{}", id); }
+
+[[nodiscard]] Json configuration_object(const Configuration& configuration) {
+  Json object = Json::object({{"preset", configuration.preset}});
+  for (const ConfigurationValue& value : configuration_values(configuration.system)) object[value.path] = value.value;
+  return object;
+}
+
+[[nodiscard]] Json counts_object(const System& system) {
+  Json counts = Json::object();
+  for (const EngineName& entry : engine_names) {
+    std::int64_t sum = 0;
+    for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+      sum += system.pe(PeId(i)).statistics(entry.engine).operations;
+    }
+    counts[entry.name] = sum;
+  }
+  return counts;
+}
+
+[[nodiscard]] Json bytes_object(const System& system) {
+  Bytes read;
+  Bytes written;
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+    read += system.pe(PeId(i)).statistics(Engine::dma_read).bytes;
+    written += system.pe(PeId(i)).statistics(Engine::dma_write).bytes;
+  }
+  return Json::object({{"read", read.count()}, {"written", written.count()}});
+}
+
+[[nodiscard]] Json flops_object(const System& system) {
+  std::int64_t gemm = 0;
+  std::int64_t math = 0;
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+    gemm += system.pe(PeId(i)).statistics(Engine::gemm).flops;
+    math += system.pe(PeId(i)).statistics(Engine::math).flops;
+  }
+  return Json::object({{"gemm", gemm}, {"math", math}});
+}
+
+[[nodiscard]] Json bounds_object(const Bounds& bounds) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < resource_count; ++i) {
+    object[name_of(static_cast<Resource>(i))] = bounds.times[i].count();
+  }
+  return object;
+}
+
+[[nodiscard]] Json busy_object(const System& system) {
+  Json object = Json::object();
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+    Json engines = Json::object();
+    for (const EngineName& entry : engine_names) {
+      engines[entry.name] = system.pe(PeId(i)).statistics(entry.engine).busy.count();
+    }
+    object[pe_key(i)] = engines;
+  }
+  return object;
+}
+
+[[nodiscard]] Json stall_object(const System& system) {
+  Json object = Json::object();
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+    StallAccount account = system.pe(PeId(i)).cpu().account();
+    account.add(TimeCause::idle, system.ledger().end() - account.total());
+    Json causes = Json::object();
+    for (std::size_t cause = 0; cause < time_cause_count; ++cause) {
+      causes[name_of(static_cast<TimeCause>(cause))] = account.of(static_cast<TimeCause>(cause)).count();
+    }
+    object[pe_key(i)] = causes;
+  }
+  return object;
+}
+
+[[nodiscard]] Json channels_object(const System& system) {
+  Json cubes = Json::object();
+  for (std::int64_t i = 0; i < system.config().cubes; ++i) {
+    Json channels = Json::array();
+    for (const ChannelStatistics& channel : system.cube(CubeId(i)).hbm().statistics()) {
+      channels.push_back(Json::object({{"read", channel.read.count()}, {"written", channel.written.count()}}));
+    }
+    cubes[fmt::format("cube{}", i)] = channels;
+  }
+  return cubes;
+}
+
+[[nodiscard]] Json error_object(const RunRequest& request, const Workload& workload, const System& system) {
+  if (request.data == DataMode::none) return nullptr;
+  const NumericError error = workload.verify(system);
+  const bool within = !error.has_nan && error.max_rel <= workload.tolerance();
+  return Json::object({{"max_abs", error.max_abs},
+                       {"max_rel", error.max_rel},
+                       {"reference", "float64"},
+                       {"tolerance", workload.tolerance()},
+                       {"within_tolerance", within}});
+}
+
+[[nodiscard]] Json scratch_object(const System& system) {
+  Bytes peak;
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) peak = std::max(peak, system.pe(PeId(i)).scratch().peak());
+  return Json::object({{"peak_bytes", peak.count()}, {"capacity_bytes", system.config().pe.scratch.capacity.count()}});
+}
+
+[[nodiscard]] Json host_object(const System& system, double seconds) {
+  std::int64_t operations = 0;
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) operations += system.pe(PeId(i)).cpu().operations();
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  constexpr std::int64_t kibibyte = 1024;
+  return Json::object({{"seconds", seconds},
+                       {"operations", operations},
+                       {"ns_per_operation", operations == 0 ? 0.0 : seconds * 1e9 / static_cast<double>(operations)},
+                       {"peak_rss_bytes", usage.ru_maxrss * kibibyte}});
+}
+
+}  // namespace
+
+Json result_document(const RunRequest& request, const Workload& workload, const System& system, double host_seconds) {
+  const Json shape = workload.shape();
+  Json document = Json::object({{"schema", result_schema},
+                                {"version", version()},
+                                {"revision", source_revision()},
+                                {"command", request.command},
+                                {"config", configuration_object(request.configuration)},
+                                {"kernel", request.kernel},
+                                {"shape", shape},
+                                {"policy", tl::name_of(request.policy)},
+                                {"data", request.data == DataMode::full ? "full" : "none"},
+                                {"latency_ps", system.ledger().end().count()},
+                                {"counts", counts_object(system)},
+                                {"bytes", bytes_object(system)},
+                                {"flops", flops_object(system)}});
+  document["bounds_ps"] =
+      Json::object({{"compulsory", bounds_object(compulsory_bounds(system, workload.compulsory(), workload.dtype()))},
+                    {"issued", bounds_object(issued_bounds(system))}});
+  document["busy_ps"] = busy_object(system);
+  document["stall_ps"] = stall_object(system);
+  document["channels"] = channels_object(system);
+  document["critical_path"] = nullptr;
+  document["error"] = error_object(request, workload, system);
+  document["scratch"] = scratch_object(system);
+  document["host"] = host_object(system, host_seconds);
+  return document;
+}
+
+}  // namespace kernwave::platform

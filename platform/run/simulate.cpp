@@ -1,0 +1,75 @@
+#include "platform/run/simulate.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "models/protocol/connector.h"
+#include "models/system/run.h"
+#include "platform/run/child_process.h"
+#include "platform/run/result_document.h"
+
+namespace kernwave::platform {
+
+namespace {
+
+constexpr std::string_view failure_key = "simulation_error";
+
+[[noreturn]] void fail_stuck(const System& system) {
+  std::string message = "nothing can happen any more, and these kernels have not ended:";
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+    const PeCpu& cpu = system.pe(PeId(i)).cpu();
+    if (cpu.has_program() && !cpu.drained()) message += "\n  " + describe_wait(cpu);
+  }
+  throw SimulationError(message);
+}
+
+[[noreturn]] void fail_kernels(const RunLedger& ledger) {
+  std::string message;
+  for (const RunLedger::Failure& failure : ledger.failures()) {
+    message += fmt::format("{}kernel error: {}", message.empty() ? "" : "\n", failure.message);
+  }
+  throw SimulationError(message);
+}
+
+}  // namespace
+
+Json simulate(const RunRequest& request, const Workload& workload) {
+  Connector connector;
+  System system("system", request.configuration.system, request.data, connector);
+  if (request.data == DataMode::full) workload.place_data(system);
+  workload.launch(system, request.policy);
+
+  const auto begin = std::chrono::steady_clock::now();
+  const RunEnd end = run_to_end(system.ledger());
+  const std::chrono::duration<double> host = std::chrono::steady_clock::now() - begin;
+  if (end == RunEnd::failed) fail_kernels(system.ledger());
+  if (end == RunEnd::stuck) fail_stuck(system);
+  return result_document(request, workload, system, host.count());
+}
+
+Json simulate_isolated(const RunRequest& request, const Workload& workload) {
+  const std::string text = text_from_child([&] {
+    try {
+      return to_text(simulate(request, workload), 0);
+    } catch (const SimulationError& error) {
+      return to_text(Json::object({{failure_key, error.what()}}), 0);
+    }
+  });
+  const Json result = parse_json(text, "the simulation's process");
+  if (const Json* failure = result.find(failure_key)) throw SimulationError(failure->as_string());
+  return result;
+}
+
+void require_right_result(const Json& result) {
+  const Json& error = result.at("error");
+  if (error.is_null()) return;
+  if (error.at("within_tolerance").as_bool()) return;
+  throw SimulationError(
+      fmt::format("the result is wrong: its relative error against the float64 reference is {}, "
+                  "the tolerance {}",
+                  error.at("max_rel").is_null() ? "NaN" : fmt::format("{:.3g}", error.at("max_rel").as_double()),
+                  error.at("tolerance").as_double()));
+}
+
+}  // namespace kernwave::platform

@@ -1,0 +1,30 @@
+// Attention in float64: what the kernels' outputs are measured against.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace kernwave::platform {
+
+/// One KV head of one sequence, with the query heads that share it.
+struct AttentionProblem {
+  std::int64_t s_q = 1;
+  std::int64_t s_kv = 1;
+  std::int64_t group = 1;  ///< query heads
+  std::int64_t head_dim = 1;
+  bool causal = false;  ///< bottom-right aligned: query i sees keys 0 ... i + s_kv - s_q
+  double scale = 1.0;
+};
+
+struct AttentionReference {
+  std::vector<double> out;  ///< [s_q][group][head_dim]; 0 in a row that sees no key
+  std::vector<double> lse;  ///< [s_q][group]: ln(sum(exp(scaled scores))); -inf in a row that sees no key
+};
+
+/// softmax(scale Q K^T) V as it is defined: per row the maximum, then the exponentials and their sum, then the product;
+/// no running quantities. q is [s_q][group][head_dim], k and v are [s_kv][head_dim], already rounded to the storage
+/// type. Only visible keys are computed. Throws std::invalid_argument when a size disagrees.
+[[nodiscard]] AttentionReference attention_reference(const AttentionProblem& problem, const std::vector<float>& q,
+                                                     const std::vector<float>& k, const std::vector<float>& v);
+
+}  // namespace kernwave::platform

@@ -1,0 +1,37 @@
+// The gemm kernel with its data, on the PEs of cube 0.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/gemm/gemm.h"
+#include "platform/workload/workload.h"
+
+namespace kernwave::platform {
+
+/// C = A B; all three matrices lie in cube 0, whose PEs share the blocks of C.
+class GemmWorkload : public Workload {
+ public:
+  /// Throws WorkloadError.
+  GemmWorkload(const WorkloadRequest& request, const SystemConfig& config);
+
+  [[nodiscard]] Json shape() const override;
+  [[nodiscard]] std::vector<std::string> plan() const override;
+  [[nodiscard]] DType dtype() const override { return args_.dtype; }
+  void place_data(System& system) const override;
+  void launch(System& system, tl::Policy policy) const override;
+  void prepare_reference() override;
+  [[nodiscard]] NumericError verify(const System& system) const override;
+  [[nodiscard]] double tolerance() const override;
+  [[nodiscard]] std::vector<CompulsoryWork> compulsory() const override;
+
+ private:
+  [[nodiscard]] std::vector<double> product() const;
+
+  SystemConfig config_;
+  std::uint64_t seed_;
+  kernels::GemmArgs args_;
+  std::vector<double> reference_;  // when prepared
+};
+
+}  // namespace kernwave::platform

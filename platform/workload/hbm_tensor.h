@@ -1,0 +1,25 @@
+// Rows of numbers in HBM, without time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/system/system.h"
+
+namespace kernwave::platform {
+
+/// Equally spaced rows of `row` elements, `stride` elements apart.
+struct HbmTensor {
+  HbmAddress base;
+  std::int64_t rows = 0;
+  std::int64_t row = 0;
+  std::int64_t stride = 0;
+  DType dtype = DType::f32;
+};
+
+/// Writes rows x row values, converted to the tensor's type.
+void write(System& system, const HbmTensor& tensor, const std::vector<float>& values);
+void fill(System& system, const HbmTensor& tensor, float value);
+[[nodiscard]] std::vector<float> read(const System& system, const HbmTensor& tensor);
+
+}  // namespace kernwave::platform
