@@ -1,7 +1,5 @@
 #include "kernels/attention/gqa_attention_decode_short.h"
 
-#include <algorithm>
-
 #include "kernels/attention/causality.h"
 #include "kernels/attention/kv_stream.h"
 #include "kernels/attention/online_softmax.h"
@@ -19,7 +17,12 @@ void gqa_attention_decode_short(tl::Context& tl, const AttentionArgs& args) {
   const auto q_buffer = tl.buffer({head.s_q, args.group * args.head_dim}, args.dtype);
   const auto q = load_queries(tl, args, head, 0, q_buffer);
   KvStream kv(tl, args, head);
-  for (std::int64_t j = 0; j < std::min(kv.distance(), tiles); ++j) kv.request(j, j);
+  const auto request = [&](std::int64_t tile) {
+    if (tile >= tiles) return;
+    kv.request_k(tile, tile);
+    kv.request_v(tile, tile);
+  };
+  for (std::int64_t j = 0; j < kv.distance(); ++j) request(j);
 
   const ScoreMask mask(tl, args, head, head.s_q);
   OnlineSoftmax softmax(tl, args, rows);
@@ -27,7 +30,7 @@ void gqa_attention_decode_short(tl::Context& tl, const AttentionArgs& args) {
 
   for (std::int64_t j = 0; j < tiles; ++j) {
     auto scope = tl.scratch_scope();
-    if (j + kv.distance() < tiles) kv.request(j + kv.distance(), j + kv.distance());
+    request(j + kv.distance());
     const auto scores = tl.dot(q, tl.trans(kv.k(j)));  // waits for this tile of K; the next ones stream meanwhile
     mask.apply(scores, 0, j);
     if (j == 0) {

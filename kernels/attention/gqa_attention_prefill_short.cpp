@@ -71,6 +71,8 @@ class StepCursor {
 /// Software pipeline over the steps. In step n: K and V of later steps are on their way, Q K^T of step n + 1 is issued
 /// before the softmax of step n, and a finished block is normalised and stored after the next block's first P V is
 /// issued, so that the matrix engine never waits for the vector engine. All of it crosses from block to block.
+///
+/// V is requested one step later than K: its buffer is free only when the P V that still runs has read it.
 class PrefillPipeline {
  public:
   PrefillPipeline(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head)
@@ -84,17 +86,20 @@ class PrefillPipeline {
         scores_(tl.buffers(2, {rows_, args.tile}, DType::f32)),
         p_(tl.buffers(2, {rows_, args.tile}, args.dtype)),
         softmax_{OnlineSoftmax(tl, args, rows_), OnlineSoftmax(tl, args, rows_)},
-        requested_(args, head),
+        requested_k_(args, head),
+        requested_v_(args, head),
         multiplied_(args, head) {}
 
   void run() {
-    for (std::int64_t i = 0; i < kv_.distance(); ++i) request_next();
+    for (std::int64_t i = 0; i < kv_.distance(); ++i) request_next_k();
+    for (std::int64_t i = 0; i < kv_.distance() - 1; ++i) request_next_v();
     multiply_next();
     std::int64_t number = 0;
     for (StepCursor step(args_, head_); !step.done(); step.advance()) {
       auto scope = tl_.scratch_scope();
-      request_next();
+      request_next_k();
       multiply_next();
+      request_next_v();
       attend(*step, number++);
       if (finished_) store_finished();
       if (step->last_of_block) finished_ = *step;
@@ -109,14 +114,20 @@ class PrefillPipeline {
   }
   [[nodiscard]] OnlineSoftmax& softmax_of(std::int64_t block) { return softmax_[static_cast<std::size_t>(block % 2)]; }
 
-  /// Requests K and V, and with a block's first step its queries.
-  void request_next() {
-    if (requested_.done()) return;
-    if (requested_->first_of_block) {
-      load_queries(tl_, args_, head_, requested_->first_query, alternate(queries_, requested_->block));
+  /// With a block's first K come its queries.
+  void request_next_k() {
+    if (requested_k_.done()) return;
+    if (requested_k_->first_of_block) {
+      load_queries(tl_, args_, head_, requested_k_->first_query, alternate(queries_, requested_k_->block));
     }
-    kv_.request(requests_++, requested_->tile);
-    requested_.advance();
+    kv_.request_k(k_requests_++, requested_k_->tile);
+    requested_k_.advance();
+  }
+
+  void request_next_v() {
+    if (requested_v_.done()) return;
+    kv_.request_v(v_requests_++, requested_v_->tile);
+    requested_v_.advance();
   }
 
   void multiply_next() {
@@ -157,9 +168,11 @@ class PrefillPipeline {
   std::vector<tl::Tensor> scores_;
   std::vector<tl::Tensor> p_;
   std::array<OnlineSoftmax, 2> softmax_;
-  StepCursor requested_;
+  StepCursor requested_k_;
+  StepCursor requested_v_;
   StepCursor multiplied_;
-  std::int64_t requests_ = 0;
+  std::int64_t k_requests_ = 0;
+  std::int64_t v_requests_ = 0;
   std::int64_t products_ = 0;
   std::optional<Step> finished_;
 };

@@ -11,9 +11,9 @@ namespace kernwave::numeric {
 
 /// Evaluates a MATH command on memory. Keeps its work space between calls.
 ///
-/// Floats are computed in f32 and rounded once, into the output's type; a command whose tensors are all integers or
-/// booleans is computed in integers. `maximum`, `minimum` and the reductions over them ignore a NaN unless every
-/// operand is NaN (Triton's default). Sums run in ascending order of the index.
+/// Floats are computed in f32 and rounded once, into the output's type; a command whose tensors and numbers are all
+/// integers or booleans is computed in integers. `maximum`, `minimum` and the reductions over them ignore a NaN unless
+/// every operand is NaN (Triton's default). Sums run in ascending order of the index.
 class MathEvaluator {
  public:
   void evaluate(const MathDescriptor& math, const TensorBytes& out, const std::array<TensorBytes, 3>& in);

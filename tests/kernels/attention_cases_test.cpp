@@ -30,8 +30,7 @@ class AttentionCases : public ::testing::TestWithParam<AttentionKernel> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Kernels, AttentionCases, ::testing::Values(decode, prefill),
-                         [](const auto& info) { return info.param == decode ? "decode" : "prefill"; });
+INSTANTIATE_TEST_SUITE_P(Kernels, AttentionCases, ::testing::Values(decode, prefill), parameter_name);
 
 /// Keys of 0 make all visible keys count alike; a V of unit vectors makes column j of the output the weight of key j.
 void show_weights(AttentionCase& attention) {

@@ -29,8 +29,7 @@ std::string text_of(Picoseconds time) { return std::to_string(time.count()); }
 
 class AttentionExecution : public ::testing::TestWithParam<AttentionKernel> {};
 
-INSTANTIATE_TEST_SUITE_P(Kernels, AttentionExecution, ::testing::Values(decode, prefill),
-                         [](const auto& info) { return info.param == decode ? "decode" : "prefill"; });
+INSTANTIATE_TEST_SUITE_P(Kernels, AttentionExecution, ::testing::Values(decode, prefill), parameter_name);
 
 /// Outputs bit by bit, counts by engine and the peak of scratch.
 std::string outcome(AttentionKernel kernel, tl::Policy policy) {

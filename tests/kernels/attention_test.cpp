@@ -40,10 +40,10 @@ void expect_right(const AttentionShape& shape, AttentionKernel kernel, std::int6
 
 class AttentionOfModels : public ::testing::TestWithParam<std::tuple<AttentionKernel, const char*, DType, bool>> {};
 
-std::string name_of_case(const ::testing::TestParamInfo<AttentionOfModels::ParamType>& info) {
-  const auto& [kernel, model, dtype, causal] = info.param;
-  std::string name = (kernel == decode ? "decode_" : "prefill_") + std::string(model) + "_" +
-                     std::string(name_of(dtype)) + (causal ? "_causal" : "_full");
+std::string name_of_case(const ::testing::TestParamInfo<AttentionOfModels::ParamType>& parameter) {
+  const auto& [kernel, model, dtype, causal] = parameter.param;
+  std::string name = short_name(kernel) + "_" + std::string(model) + "_" + std::string(name_of(dtype)) +
+                     (causal ? "_causal" : "_full");
   for (char& letter : name) {
     if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = '_';
   }
@@ -90,8 +90,7 @@ TEST(Attention, OfAllHeadsOfLlama8BOnEightPEs) {
 
 class AttentionOfEachKernel : public ::testing::TestWithParam<AttentionKernel> {};
 
-INSTANTIATE_TEST_SUITE_P(Kernels, AttentionOfEachKernel, ::testing::Values(decode, prefill),
-                         [](const auto& info) { return info.param == decode ? "decode" : "prefill"; });
+INSTANTIATE_TEST_SUITE_P(Kernels, AttentionOfEachKernel, ::testing::Values(decode, prefill), parameter_name);
 
 TEST_P(AttentionOfEachKernel, AcceptsAnyHeadDimensionAndGroup) {
   for (const std::int64_t head_dim : {64, 80, 96, 128}) {

@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Extent{"RowsInOneChannel", 0x2000, 16, 32, 2048, DType::f16},
                       Extent{"OneColumn", 0x2000, 33, 1, 16, DType::f32},
                       Extent{"RowsInAllChannels", 0x2000, 32, 64, 1152, DType::f16}),
-    [](const ::testing::TestParamInfo<Extent>& info) { return std::string(info.param.name); });
+    [](const ::testing::TestParamInfo<Extent>& instance) { return std::string(instance.param.name); });
 
 TEST(Dma, ByHandAnIsolatedLoadOf16KiB) {
   in_child([] {

@@ -97,7 +97,7 @@ INSTANTIATE_TEST_SUITE_P(
         // The last request is answered first.
         Expectation{"ResponsesOutOfOrder", AnswerStyle::responses_out_of_order, latency,
                     latency + (requests - 1) * annotation}),
-    [](const ::testing::TestParamInfo<Expectation>& info) { return std::string(info.param.name); });
+    [](const ::testing::TestParamInfo<Expectation>& instance) { return std::string(instance.param.name); });
 
 TEST(InitiatorPort, TransfersInARowReachAMemoryThatAnswersOutOfOrder) {
   in_child([] {

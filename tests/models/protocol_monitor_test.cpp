@@ -111,7 +111,7 @@ const Picoseconds later(5'000);
 [[nodiscard]] Answer updated(tlm::tlm_phase phase, Picoseconds delay = Picoseconds(0)) {
   return Answer{tlm::TLM_UPDATED, phase, delay};
 }
-[[nodiscard]] Answer completed() { return Answer{tlm::TLM_COMPLETED}; }
+[[nodiscard]] Answer completed() { return Answer{tlm::TLM_COMPLETED, tlm::UNINITIALIZED_PHASE, Picoseconds(0)}; }
 
 [[nodiscard]] std::vector<Planted> planted_violations() {
   return {
@@ -292,7 +292,9 @@ TEST_P(PlantedViolation, IsReportedWithLinkAndTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ProtocolMonitor, PlantedViolation, ::testing::ValuesIn(planted_violations()),
-                         [](const ::testing::TestParamInfo<Planted>& info) { return std::string(info.param.name); });
+                         [](const ::testing::TestParamInfo<Planted>& instance) {
+                           return std::string(instance.param.name);
+                         });
 
 TEST(ProtocolMonitor, LegalExchangesBreakNoRule) {
   in_child([] {

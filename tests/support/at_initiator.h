@@ -21,7 +21,7 @@ enum class EndResponse : std::uint8_t {
 
 /// Sends requests in the order in which they were posted, each at its instant or when the request phase of the one
 /// before it ends, whichever is later. Post before the simulation starts.
-class AtInitiator : public sc_core::sc_module, private tlm::tlm_mm_interface {
+class AtInitiator : public sc_core::sc_module, public tlm::tlm_mm_interface {
  public:
   struct Transaction {
     explicit Transaction(tlm::tlm_mm_interface* memory_manager) : payload(memory_manager) {}
@@ -43,12 +43,12 @@ class AtInitiator : public sc_core::sc_module, private tlm::tlm_mm_interface {
   Transaction& read(Picoseconds at, HbmAddress address, Bytes length);
   Transaction& write(Picoseconds at, HbmAddress address, std::vector<std::uint8_t> data);
 
+  void free(Payload* payload) override;
   /// Payloads that somebody still holds.
   [[nodiscard]] std::int64_t in_use() const noexcept { return in_use_; }
 
  private:
   Transaction& post(Picoseconds at, tlm::tlm_command command, HbmAddress address, std::vector<std::uint8_t> data);
-  void free(Payload* payload) override;
   void run();
   void send(Transaction& transaction);
   tlm::tlm_sync_enum backward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <ostream>
 
 #include "kernels/attention/gqa_attention_decode_short.h"
 #include "kernels/attention/gqa_attention_prefill_short.h"
@@ -29,6 +30,16 @@ constexpr float unwritten = std::numeric_limits<float>::quiet_NaN();
 std::string name_of(AttentionKernel kernel) {
   return kernel == AttentionKernel::decode_short ? "gqa_attention_decode_short" : "gqa_attention_prefill_short";
 }
+
+std::string short_name(AttentionKernel kernel) {
+  return kernel == AttentionKernel::decode_short ? "decode" : "prefill";
+}
+
+std::string parameter_name(const ::testing::TestParamInfo<AttentionKernel>& parameter) {
+  return short_name(parameter.param);
+}
+
+void PrintTo(AttentionKernel kernel, std::ostream* out) { *out << name_of(kernel); }
 
 tl::Kernel kernel_of(AttentionKernel kernel, const kernels::AttentionArgs& args) {
   if (kernel == AttentionKernel::decode_short) {

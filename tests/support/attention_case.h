@@ -1,8 +1,11 @@
 // An attention problem laid out in a simulated machine's HBM, with everything around it under watch.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <limits>
 #include <string>
 #include <vector>
@@ -16,6 +19,10 @@ namespace kernwave::testing {
 
 enum class AttentionKernel : std::uint8_t { decode_short, prefill_short };
 [[nodiscard]] std::string name_of(AttentionKernel kernel);
+/// "decode" or "prefill".
+[[nodiscard]] std::string short_name(AttentionKernel kernel);
+[[nodiscard]] std::string parameter_name(const ::testing::TestParamInfo<AttentionKernel>& parameter);
+void PrintTo(AttentionKernel kernel, std::ostream* out);
 
 /// How tokens and heads lie in HBM.
 enum class TokenLayout : std::uint8_t {

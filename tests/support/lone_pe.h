@@ -25,10 +25,10 @@ class LonePe {
     pe_.cpu().set_observer(&log_);
   }
 
-  /// The default PE with naturally aligned requests of at most `longest` bytes.
-  [[nodiscard]] static PeConfig with_bursts(Bytes longest = Bytes(StubMemory::longest_burst)) {
+  /// The default PE with naturally aligned requests of at most 64 bytes, the longest that the stub takes.
+  [[nodiscard]] static PeConfig with_bursts() {
     PeConfig config;
-    config.dma.burst = longest;
+    config.dma.burst = Bytes(StubMemory::longest_burst);
     return config;
   }
 
