@@ -1,0 +1,14 @@
+// What one operation of a kernel costs the host.
+#pragma once
+
+#include <cstdint>
+
+namespace kernwave::bench {
+
+/// Host nanoseconds of one operation of a flash-decode inner loop, on the machine of preset ahbm with `cubes` cubes of
+/// `pes_per_cube` PEs: 16 KiB loads of K and V two tiles ahead, issue cost, dispatch, `bandwidth` memory, time
+/// accounting; data mode `none`, policy `lazy`, no log. About `operations` operations over all PEs.
+[[nodiscard]] double decode_operation_nanoseconds(std::int64_t cubes, std::int64_t pes_per_cube,
+                                                  std::int64_t operations);
+
+}  // namespace kernwave::bench
