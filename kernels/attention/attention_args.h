@@ -36,10 +36,11 @@ struct AttentionArgs {
   std::int64_t head_dim = 128;
   DType dtype = DType::f16;  ///< of Q, K, V and the output: f16, bf16 or f32
   bool causal = false;
-  float scale = 1.0F;              ///< usually 1 / sqrt(head_dim)
+  float scale = 1.0F;              ///< usually 1 / sqrt(head_dim); above 0
   std::int64_t tile = 128;         ///< keys a step
   std::int64_t block_queries = 1;  ///< query tokens a block; a block has block_queries x group rows
-  std::int64_t kv_buffers = 3;     ///< tiles of K and of V in scratch: one in use, the others on their way
+  /// Tiles of K and of V in scratch: one in use, the others on their way. Prefill needs 2.
+  std::int64_t kv_buffers = 3;
 
   [[nodiscard]] const AttentionHead& head(std::int64_t kv_head, std::int64_t sequence) const {
     return heads.at(static_cast<std::size_t>(kv_head + kv_heads * sequence));

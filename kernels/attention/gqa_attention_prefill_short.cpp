@@ -82,7 +82,7 @@ class PrefillPipeline {
         rows_(args.block_queries * args.group),
         kv_(tl, args, head),
         mask_(tl, args, head, args.block_queries),
-        queries_(tl.buffers(2, {args.block_queries, args.group * args.head_dim}, args.dtype)),
+        queries_(tl.buffers(query_buffers(), {args.block_queries, args.group * args.head_dim}, args.dtype)),
         scores_(tl.buffers(2, {rows_, args.tile}, DType::f32)),
         p_(tl.buffers(2, {rows_, args.tile}, args.dtype)),
         softmax_{OnlineSoftmax(tl, args, rows_), OnlineSoftmax(tl, args, rows_)},
@@ -108,9 +108,12 @@ class PrefillPipeline {
   }
 
  private:
-  template <typename T>
-  [[nodiscard]] static const T& alternate(const std::vector<T>& two, std::int64_t number) {
-    return two[static_cast<std::size_t>(number % 2)];
+  /// One for the block being multiplied and one for each that is requested meanwhile: a block may be one tile long.
+  [[nodiscard]] std::int64_t query_buffers() const { return std::max<std::int64_t>(2, kv_.distance()); }
+
+  /// Buffers are used in turn.
+  [[nodiscard]] static const tl::Tensor& nth(const std::vector<tl::Tensor>& buffers, std::int64_t number) {
+    return buffers[static_cast<std::size_t>(number) % buffers.size()];
   }
   [[nodiscard]] OnlineSoftmax& softmax_of(std::int64_t block) { return softmax_[static_cast<std::size_t>(block % 2)]; }
 
@@ -118,7 +121,7 @@ class PrefillPipeline {
   void request_next_k() {
     if (requested_k_.done()) return;
     if (requested_k_->first_of_block) {
-      load_queries(tl_, args_, head_, requested_k_->first_query, alternate(queries_, requested_k_->block));
+      load_queries(tl_, args_, head_, requested_k_->first_query, nth(queries_, requested_k_->block));
     }
     kv_.request_k(k_requests_++, requested_k_->tile);
     requested_k_.advance();
@@ -132,15 +135,15 @@ class PrefillPipeline {
 
   void multiply_next() {
     if (multiplied_.done()) return;
-    const auto q = tl_.reshape(alternate(queries_, multiplied_->block), {rows_, args_.head_dim});
-    tl_.dot(q, tl_.trans(kv_.k(products_)), tl::out(alternate(scores_, products_)));
+    const auto q = tl_.reshape(nth(queries_, multiplied_->block), {rows_, args_.head_dim});
+    tl_.dot(q, tl_.trans(kv_.k(products_)), tl::out(nth(scores_, products_)));
     ++products_;
     multiplied_.advance();
   }
 
   void attend(const Step& step, std::int64_t number) {
-    const tl::Tensor& scores = alternate(scores_, number);
-    const tl::Tensor& p = alternate(p_, number);
+    const tl::Tensor& scores = nth(scores_, number);
+    const tl::Tensor& p = nth(p_, number);
     OnlineSoftmax& softmax = softmax_of(step.block);
     mask_.apply(scores, step.first_query, step.tile);
     if (step.first_of_block) {
@@ -181,8 +184,12 @@ class PrefillPipeline {
 
 void gqa_attention_prefill_short(tl::Context& tl, const AttentionArgs& args) {
   const AttentionHead& head = args.head(tl.program_id(0), tl.program_id(1));
-  // With more queries than keys, the first ones see none.
-  const std::int64_t blind = args.causal ? std::clamp<std::int64_t>(head.s_q - head.s_kv, 0, head.s_q) : 0;
+  if (args.kv_buffers < 2) {
+    throw tl::KernelError(
+        "gqa_attention_prefill_short: kv_buffers must be at least 2: a tile's Q K^T runs ahead of the "
+        "P V of the tile before");
+  }
+  const std::int64_t blind = blind_queries(args.causal, head.s_q, head.s_kv);
   const std::int64_t blind_blocks = blind / args.block_queries;
   if (blind_blocks > 0) store_zeros(tl, args, head, 0, blind_blocks * args.block_queries);
   if (blind == head.s_q) {

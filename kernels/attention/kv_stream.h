@@ -9,8 +9,8 @@
 
 namespace kernwave::kernels {
 
-/// Persistent buffers for tiles of K and V. Requests and uses both run in one order of steps; with later steps requested
-/// before one is used, the DMA streams while the engines compute.
+/// Persistent buffers for tiles of K and V. Requests and uses both run in one order of steps; with later steps
+/// requested before one is used, the DMA streams while the engines compute.
 class KvStream {
  public:
   /// Allocates in the current scope.
@@ -19,8 +19,8 @@ class KvStream {
   /// How many steps may be requested beyond the one in use.
   [[nodiscard]] std::int64_t distance() const noexcept { return static_cast<std::int64_t>(k_.size()) - 1; }
 
-  /// Loads tile `tile` (keys tile * args.tile ...) for step `step`. Keys beyond s_kv are left poisoned in K, since their
-  /// scores are masked, and are 0 in V, since 0 times poison is poison.
+  /// Loads tile `tile` (keys tile * args.tile ...) for step `step`. Keys beyond s_kv are left poisoned in K, since
+  /// their scores are masked, and are 0 in V, since 0 times poison is poison.
   void request_k(std::int64_t step, std::int64_t tile);
   void request_v(std::int64_t step, std::int64_t tile);
 

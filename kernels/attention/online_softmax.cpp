@@ -5,8 +5,9 @@ namespace kernwave::kernels {
 namespace {
 
 constexpr float log2_e = 1.44269504088896341F;
-/// Below every score that counts, and finite: m - m' and exp2(-inf - m) stay defined for a row without a key.
-constexpr float lowest_maximum = -1.0e38F;
+/// Below every score that counts, and finite, also after scaling: m - m' and exp2(-inf - m) stay defined for a row
+/// without a key.
+constexpr float lowest_maximum = -1.0e30F;
 
 }  // namespace
 

@@ -70,9 +70,10 @@ class StreamServer {
   }
 
   /// The stream that was last added cannot end before `time` (its data arrive later than the rate alone allows).
+  /// `time` is itself rounded up: the same picosecond is not later, or the next stream would inherit the rounding.
   constexpr void hold_until(Picoseconds time) noexcept {
     const ScaledTime scaled = ScaledTime{time.count()} * byte_time_.denominator();
-    if (scaled > free_at_) free_at_ = scaled;
+    if (scaled - byte_time_.denominator() >= free_at_) free_at_ = scaled;
   }
 
   [[nodiscard]] constexpr Picoseconds free_at() const noexcept { return round_up(free_at_); }

@@ -26,6 +26,7 @@ using TargetSocket = tlm::tlm_target_socket<>;
 
 /// Times are kept as integers of 1 ps, SystemC's default resolution (checked once by `require_picosecond_resolution`).
 [[nodiscard]] inline sc_core::sc_time to_sc_time(Picoseconds time) {
+  if (time == Picoseconds(0)) return sc_core::SC_ZERO_TIME;
   return sc_core::sc_time::from_value(static_cast<sc_core::sc_time::value_type>(time.count()));
 }
 
@@ -34,6 +35,17 @@ using TargetSocket = tlm::tlm_target_socket<>;
 }
 
 [[nodiscard]] inline Picoseconds now() { return to_picoseconds(sc_core::sc_time_stamp()); }
+
+/// The same for a module that asks many times an operation: refers to the kernel's own time stamp, where
+/// `sc_time_stamp()` finds it anew at each call. A member named `now`, made during elaboration.
+class SimulatedTime {
+ public:
+  SimulatedTime() : time_(sc_core::sc_get_curr_simcontext()->time_stamp()) {}
+  [[nodiscard]] Picoseconds operator()() const noexcept { return to_picoseconds(time_); }
+
+ private:
+  const sc_core::sc_time& time_;
+};
 
 /// Reports a SystemC error when the time resolution is not 1 ps.
 void require_picosecond_resolution();

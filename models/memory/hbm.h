@@ -79,6 +79,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
   void move_data(Payload& payload, const HbmRegion& region);
 
+  SimulatedTime now;
   CubeId cube_;
   HbmConfig config_;
   DataMode mode_;

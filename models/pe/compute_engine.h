@@ -36,6 +36,7 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
   void start_next();
   void finish();
 
+  SimulatedTime now;
   TargetPort commands_;
   std::size_t queue_depth_;
   RingQueue<Entry> queue_;  // the front one is running

@@ -47,7 +47,7 @@ void DmaChannel::response(InitiatorPort& /*port*/, Payload& payload) {
   transfer.first_data = transfer.answered ? std::min(transfer.first_data, first_data) : first_data;
   transfer.answered = true;
   transfer.last_response = now();
-  transfer.failed = transfer.failed || request.is_response_error();
+  if (transfer.status == tlm::TLM_OK_RESPONSE) transfer.status = request.get_response_status();
   --transfer.requests_outstanding;
   --outstanding_;
   if (scratch_.mode() == DataMode::full && direction_ == Engine::dma_read) copy_out(request, work_of(transfer));
@@ -93,7 +93,7 @@ void DmaChannel::complete(const Transfer& transfer) {
     times->start = start;
     times->end = transfer.end;
   }
-  transfer.command->set_response_status(transfer.failed ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
+  transfer.command->set_response_status(transfer.status);
   if (Payload* waiting = commands_.withheld()) {
     take(*waiting, commands_.withheld_since());
     commands_.accept_withheld();

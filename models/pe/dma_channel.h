@@ -40,7 +40,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
     bool all_requested = false;
     bool answered = false;  ///< at least one response has come
     bool streamed = false;  ///< `end` is known
-    bool failed = false;
+    tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;  ///< or the first error that the memory answered
     Picoseconds first_data;
     Picoseconds last_response;
     Picoseconds end;
@@ -68,6 +68,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   void copy_out(const MemoryRequest& request, const DmaDescriptor& dma);
   void copy_in(MemoryRequest& request, const DmaDescriptor& dma);
 
+  SimulatedTime now;
   Engine direction_;
   DmaConfig config_;
   PeScratch& scratch_;

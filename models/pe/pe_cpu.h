@@ -71,6 +71,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   void advance_to(Picoseconds time, TimeCause cause);
   void check_for_errors() const;
 
+  SimulatedTime now;
   PeId id_;
   Clock clock_;
   RunLedger& ledger_;

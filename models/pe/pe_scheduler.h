@@ -45,6 +45,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   void take_withheld();
   [[nodiscard]] InitiatorPort& port_of(Engine engine) noexcept { return *engines_[static_cast<std::size_t>(engine)]; }
 
+  SimulatedTime now;
   Picoseconds dispatch_time_;
   std::size_t queue_depth_;
   TargetPort commands_;

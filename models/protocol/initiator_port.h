@@ -57,6 +57,7 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
   void deliver_deferred();
   void send_end_resp(Payload& payload);
 
+  SimulatedTime now;
   Client& client_;
   Payload* requesting_ = nullptr;
   Picoseconds free_at_;

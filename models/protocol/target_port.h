@@ -61,6 +61,7 @@ class TargetPort : private tlm::tlm_fw_transport_if<> {
   [[nodiscard]] bool end_blocking_call(const Payload& payload);
   void send_responses();
 
+  SimulatedTime now;
   Client& client_;
   std::int64_t id_;
   Payload* withheld_ = nullptr;

@@ -31,17 +31,20 @@ struct NumericError {
 
 /// The max_rel that a right attention kernel keeps to, for independent values of mean 0 and variance 1 (RandomTensor).
 ///
-/// Rounding a value to nearest has a relative error of at most u and of 0.42 u root-mean-square (uniform within the
-/// last place, logarithmic mantissas: u sqrt(1/3 . 3/(8 ln 2))). With e = 2^-24 for f32 and u for the storage type:
-/// - Rounding the output: at most u.
-/// - Rounding each probability to the storage type (f16, bf16): an element sum(p v) / sum(p) and its error
-///   sum(p d v) / sum(p) are random sums with the same weights, so the error is 0.42 u of the row's rms.
-/// - The score: a chain of d products drifts by 0.42 e sqrt(sum i) = 0.3 e d, that is 0.3 e sqrt(d) after scaling, and
-///   its exponent, of magnitude up to about 8, is rounded three times: 2^2 e each. A relative error of each
-///   probability.
-/// - P V: a chain of n terms, whose partial sums grow as sqrt(i): 0.42 e sqrt(n / 2) of the result. The sum of p, all
-///   positive, drifts by 0.42 e sqrt(n / 3).
-/// The rms parts add in squares. The largest of 10^4 to 10^7 elements lies within 5.5 of their standard deviations.
+/// Rounding to nearest has a relative error of at most u and of 0.42 u root-mean-square (uniform within the last place,
+/// logarithmic mantissas: u sqrt(1/3 . 3/(8 ln 2))). With u for the storage type, e = 2^-24 for f32, d = head_dim and
+/// n = s_kv, the error of an output element is made of
+/// - its own rounding: at most u;
+/// - the probabilities' rounding to the storage type (f16, bf16): the element sum(p v) / sum(p) and its error
+///   sum(p delta v) / sum(p) are random sums with the same weights, so the error is 0.42 u of the row's rms;
+/// - the scores': the partial sums of a score that stands z deviations out grow linearly, with a random part on top, so
+///   that a chain of d products drifts by 0.42 e sqrt(z^2 / 3 + 1 / 6) sqrt(d) after scaling. The keys that carry a
+///   row's weight have z up to about 4: e sqrt(d). It is a relative error of each probability, as are the three
+///   roundings of the exponent, whose magnitude is up to 8: 4 . 0.42 e each;
+/// - the sums' over keys: the partial sums of P V grow as sqrt(i): 0.42 e sqrt(n / 2) of the row's rms; those of p, all
+///   positive, as i: 0.42 e sqrt(n / 3).
+/// The rms parts add in squares. The largest of 10^7 normal values lies within 5.5 deviations; 7 allow for the longer
+/// tails of rows in which a few keys carry all weight.
 [[nodiscard]] double attention_tolerance(DType dtype, std::int64_t head_dim, std::int64_t s_kv) noexcept;
 
 /// The same for a matrix product of depth k: u for the output, and a chain of k terms in f32.

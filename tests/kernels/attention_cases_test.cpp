@@ -16,6 +16,16 @@ namespace {
 constexpr AttentionKernel decode = AttentionKernel::decode_short;
 constexpr AttentionKernel prefill = AttentionKernel::prefill_short;
 
+using Values = std::vector<float>;
+
+bool all_zero(Values::const_iterator begin, Values::const_iterator end) {
+  return std::all_of(begin, end, [](float value) { return value == 0.0F; });
+}
+
+bool all_finite(Values::const_iterator begin, Values::const_iterator end) {
+  return std::all_of(begin, end, [](float value) { return std::isfinite(value); });
+}
+
 class AttentionCases : public ::testing::TestWithParam<AttentionKernel> {
  protected:
   /// The output of head 0 after `change` has been made to the random inputs; checked against the reference.
@@ -67,8 +77,8 @@ TEST_P(AttentionCases, CausalQueriesBeforeTheFirstKeyGiveExactlyZero) {
     shape.causal = true;
     shape.sequences = {{4, 2}};
     const std::vector<float> found = output_of(shape);
-    const std::size_t row = static_cast<std::size_t>(shape.group * shape.head_dim);
-    for (std::size_t i = 0; i < 2 * row; ++i) EXPECT_EQ(found[i], 0.0F) << i;
+    const auto row = static_cast<std::size_t>(shape.group * shape.head_dim);
+    EXPECT_TRUE(all_zero(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(2 * row)));
     // Query 2 sees key 0 alone: softmax of one score is 1, so the output is V's row 0.
     AttentionCase same(shape);
     for (std::size_t i = 0; i < row; ++i) {
@@ -91,8 +101,9 @@ TEST_P(AttentionCases, QueriesWithoutKeysGiveZeroAtAnyScale) {
       AttentionCase attention(shape);
       attention.run(simulation, GetParam());
       const std::vector<float> found = attention.output();
-      for (std::size_t i = 0; i < found.size() / 2; ++i) EXPECT_EQ(found[i], 0.0F) << i;
-      for (std::size_t i = found.size() / 2; i < found.size(); ++i) EXPECT_TRUE(std::isfinite(found[i])) << i;
+      const auto half = found.begin() + static_cast<std::ptrdiff_t>(found.size() / 2);
+      EXPECT_TRUE(all_zero(found.begin(), half));
+      EXPECT_TRUE(all_finite(half, found.end()));
     });
   }
 }
@@ -111,7 +122,7 @@ TEST_P(AttentionCases, VeryNegativeLogitsAreNotMistakenForMaskedOnes) {
         std::fill(attention.values().q.begin(), attention.values().q.end(), -60.0F);
         std::fill(attention.values().k.begin(), attention.values().k.end(), 7.8125F);
       });
-      for (const float value : found) EXPECT_TRUE(std::isfinite(value));
+      EXPECT_TRUE(all_finite(found.begin(), found.end()));
     });
   }
 }
@@ -125,7 +136,7 @@ TEST_P(AttentionCases, ScoresBeyondTheStorageTypeAreFinite) {
       std::fill(attention.values().q.begin(), attention.values().q.end(), 40.0F);
       std::fill(attention.values().k.begin(), attention.values().k.end(), 40.0F);
     });
-    for (const float value : found) EXPECT_TRUE(std::isfinite(value));
+    EXPECT_TRUE(all_finite(found.begin(), found.end()));
   });
 }
 

@@ -29,6 +29,7 @@ struct Extent {
   std::int64_t cols;
   std::int64_t stride;
   DType dtype;
+  friend void PrintTo(const Extent& extent, std::ostream* out) { *out << extent.name; }
 };
 
 /// setup + latency + the slower of the port with all bytes and the busiest channel with its own, counted byte by byte.

@@ -79,6 +79,12 @@ class Bench {
   std::vector<std::unique_ptr<AtInitiator>> initiators_;
 };
 
+/// A bare initiator socket: the test calls its transport functions from processes of its own.
+struct Caller : sc_core::sc_module {
+  explicit Caller(Hbm& hbm) : sc_module("caller"), socket("socket") { socket.bind(hbm.socket(0)); }
+  tlm_utils::simple_initiator_socket<Caller> socket;
+};
+
 /// A process of the test's own in the simulation.
 void spawn(const std::function<void()>& body) { sc_core::sc_spawn(body, sc_core::sc_gen_unique_name("test_process")); }
 
@@ -284,8 +290,7 @@ TEST(Hbm, ABlockingCallWithAPayloadOnTheStackTakesTheTimeOfANonBlockingOne) {
   in_child([] {
     HbmConfig config = memory_of(4);
     Hbm hbm("hbm", CubeId(0), config, DataMode::full, 1);
-    tlm_utils::simple_initiator_socket<AtInitiator> socket("socket");
-    socket.bind(hbm.socket(0));
+    Caller caller(hbm);
     const auto bytes = numbers(512);
     std::vector<std::uint8_t> read(512);
     std::vector<Picoseconds> returned;
@@ -298,7 +303,7 @@ TEST(Hbm, ABlockingCallWithAPayloadOnTheStackTakesTheTimeOfANonBlockingOne) {
         payload.set_data_length(512);
         payload.set_streaming_width(512);
         sc_core::sc_time annotated = to_sc_time(delay);
-        socket->b_transport(payload, annotated);
+        caller.socket->b_transport(payload, annotated);
         returned.push_back(now() + to_picoseconds(annotated));
         EXPECT_EQ(payload.get_response_status(), tlm::TLM_OK_RESPONSE);
         EXPECT_FALSE(payload.has_mm());
@@ -320,11 +325,10 @@ TEST(Hbm, BlockingCallsShareTheQueueAndTheChannelsOfTheirPort) {
     HbmConfig config = memory_of(4);
     config.queue_depth = 1;
     Hbm hbm("hbm", CubeId(0), config, DataMode::full, 1);
-    tlm_utils::simple_initiator_socket<AtInitiator> socket("socket");
-    socket.bind(hbm.socket(0));
+    Caller caller(hbm);
     // Given three processes that call at once, on a port that takes one request at a time.
     std::vector<Picoseconds> returned;
-    for (int caller = 0; caller < 3; ++caller) {
+    for (int process = 0; process < 3; ++process) {
       spawn([&] {
         std::array<std::uint8_t, 256> data{};
         Payload payload;
@@ -333,7 +337,7 @@ TEST(Hbm, BlockingCallsShareTheQueueAndTheChannelsOfTheirPort) {
         payload.set_data_length(256);
         payload.set_streaming_width(256);
         sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-        socket->b_transport(payload, delay);
+        caller.socket->b_transport(payload, delay);
         EXPECT_EQ(payload.get_response_status(), tlm::TLM_OK_RESPONSE);
         returned.push_back(now());
       });
@@ -348,15 +352,14 @@ TEST(Hbm, BlockingCallsShareTheQueueAndTheChannelsOfTheirPort) {
 TEST(Hbm, ANonBlockingRequestWithoutAMemoryManagerIsOneClearError) {
   in_child([] {
     Hbm hbm("hbm", CubeId(0), memory_of(4), DataMode::full, 1);
-    tlm_utils::simple_initiator_socket<AtInitiator> socket("socket");
-    socket.bind(hbm.socket(0));
+    Caller caller(hbm);
     std::string message;
     spawn([&] {
       Payload payload;
       tlm::tlm_phase phase = tlm::BEGIN_REQ;
       sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
       try {
-        socket->nb_transport_fw(payload, phase, delay);
+        caller.socket->nb_transport_fw(payload, phase, delay);
       } catch (const sc_core::sc_report& report) {
         message = report.what();
       }
@@ -371,8 +374,7 @@ TEST(Hbm, ANonBlockingRequestWithoutAMemoryManagerIsOneClearError) {
 TEST(Hbm, DebugAccessTakesNoTime) {
   in_child([] {
     Hbm hbm("hbm", CubeId(0), memory_of(4), DataMode::full, 1);
-    tlm_utils::simple_initiator_socket<AtInitiator> socket("socket");
-    socket.bind(hbm.socket(0));
+    Caller caller(hbm);
     auto bytes = numbers(300);
     std::vector<std::uint8_t> read(300);
     spawn([&] {
@@ -383,7 +385,7 @@ TEST(Hbm, DebugAccessTakesNoTime) {
         payload.set_data_ptr(data.data());
         payload.set_data_length(static_cast<unsigned>(data.size()));
         payload.set_streaming_width(payload.get_data_length());
-        return socket->transport_dbg(payload);
+        return caller.socket->transport_dbg(payload);
       };
       EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, 0x123, bytes), 300U);
       EXPECT_EQ(access(tlm::TLM_READ_COMMAND, 0x123, read), 300U);

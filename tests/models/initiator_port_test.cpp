@@ -32,6 +32,7 @@ struct Expectation {
   AnswerStyle style;
   Picoseconds first;
   Picoseconds last;
+  friend void PrintTo(const Expectation& expectation, std::ostream* out) { *out << expectation.name; }
 };
 
 /// The port streams from the first response on; the transfer ends with its stream or with the last response.

@@ -40,9 +40,10 @@ struct Answer {
 };
 
 /// An initiator, a monitor and a target that do as they are told.
-class Bench {
+class Bench : public sc_core::sc_module {
  public:
-  Bench() : monitor("monitor", "link"), from("from"), to("to") {
+  explicit Bench(const sc_core::sc_module_name& name)
+      : sc_module(name), monitor("monitor", "link"), from("from"), to("to") {
     from.bind(monitor.from_initiator());
     monitor.to_target().bind(to);
     from.register_nb_transport_bw(this, &Bench::answer);
@@ -94,7 +95,7 @@ class Bench {
 
 /// Runs a script on a bench, in a process of a simulation; returns what the monitor says.
 [[nodiscard]] std::vector<std::string> violations_of(const std::function<void(Bench&)>& script) {
-  Bench bench;
+  Bench bench("bench");
   sc_core::sc_spawn([&] { script(bench); }, "script");
   sc_core::sc_start();
   return bench.monitor.violations();
@@ -102,8 +103,10 @@ class Bench {
 
 struct Planted {
   const char* name;
-  std::string rule;  ///< part of the one sentence that the monitor must say
+  std::string rule;  ///< part of the sentence that the monitor must say
   std::function<void(Bench&)> script;
+
+  friend void PrintTo(const Planted& planted, std::ostream* out) { *out << planted.name; }
 };
 
 const Picoseconds later(5'000);

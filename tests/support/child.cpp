@@ -30,9 +30,18 @@ struct Pipe {
   return {ends[0], ends[1]};
 }
 
+/// Failures of the running test so far. A child inherits its parent's, which are not its own.
+[[nodiscard]] int failures() {
+  const ::testing::TestResult& result = *::testing::UnitTest::GetInstance()->current_test_info()->result();
+  int count = 0;
+  for (int i = 0; i < result.total_part_count(); ++i) count += result.GetTestPartResult(i).failed() ? 1 : 0;
+  return count;
+}
+
 [[noreturn]] void run_child(const std::function<std::string()>& body, int output, int result) {
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
+  const int inherited = failures();
   std::string value;
   try {
     value = body();
@@ -49,7 +58,7 @@ struct Pipe {
     if (count <= 0) _exit(2);
     written += static_cast<std::size_t>(count);
   }
-  _exit(::testing::Test::HasFailure() ? 1 : 0);
+  _exit(failures() > inherited ? 1 : 0);
 }
 
 /// Reads both pipes until the child closes them. False: the time limit has passed.

@@ -8,6 +8,7 @@
 
 #include "kernels/tl/launch.h"
 #include "models/system/run.h"
+#include "tests/support/quantities.h"
 #include "tests/support/stub_memory.h"
 #include "traces/op_log.h"
 #include "traces/protocol_monitor.h"

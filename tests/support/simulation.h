@@ -7,6 +7,7 @@
 #include "kernels/tl/launch.h"
 #include "models/system/run.h"
 #include "models/system/system.h"
+#include "tests/support/quantities.h"
 #include "traces/op_log.h"
 #include "traces/protocol_monitor.h"
 

@@ -17,12 +17,14 @@ StubMemory::Port::Port(const char* name, StubMemory& owner) : memory(owner), soc
 
 tlm::tlm_sync_enum StubMemory::Port::forward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase == tlm::END_RESP) {
-    responses.pop_front();
+    if (awaiting_end_resp) {  // else the response went back in a return value
+      responses.pop_front();
+      memory.agenda_.at(now(), [this] {
+        awaiting_end_resp = false;
+        send_responses();
+      });
+    }
     payload.release();
-    memory.agenda_.at(now(), [this] {
-      awaiting_end_resp = false;
-      send_responses();
-    });
     return tlm::TLM_COMPLETED;
   }
   memory.serve(payload);
@@ -46,10 +48,8 @@ tlm::tlm_sync_enum StubMemory::Port::forward(Payload& payload, tlm::tlm_phase& p
       respond_at(at + timing.accept + timing.latency);
       return update(tlm::END_REQ, timing.accept);
     case AnswerStyle::response_at_once:
-      responses.push_back(&payload);
       return update(tlm::BEGIN_RESP, Picoseconds(0));
     case AnswerStyle::response_annotated:
-      responses.push_back(&payload);
       return update(tlm::BEGIN_RESP, timing.latency);
     case AnswerStyle::completed_at_once:
       payload.release();

@@ -34,6 +34,7 @@ namespace {
 template <typename Number>
 [[nodiscard]] std::vector<std::uint8_t> encode(const Values& values) {
   std::vector<Number> numbers;
+  numbers.reserve(values.elements.size());
   for (const double element : values.elements) numbers.push_back(static_cast<Number>(element));
   std::vector<std::uint8_t> bytes(numbers.size() * static_cast<std::size_t>(size_of(values.dtype)));
   numeric::write_row({bytes.data(), row_of(values.dtype, numbers.size())}, 0, numbers.data());
@@ -98,6 +99,7 @@ Values matrix_of(DType dtype, const std::vector<std::vector<double>>& rows) {
 Values tabulate(const tl::Shape& shape, DType dtype,
                 const std::function<double(std::int64_t row, std::int64_t col)>& element) {
   Values values{shape, dtype, {}};
+  values.elements.reserve(static_cast<std::size_t>(shape.elements()));
   for (std::int64_t row = 0; row < shape.rows(); ++row) {
     for (std::int64_t col = 0; col < shape.cols(); ++col) values.elements.push_back(element(row, col));
   }
@@ -157,6 +159,7 @@ Values compute(const std::vector<Values>& inputs, const Computation& computation
     simulation.run(
         [&](tl::Context& tl) {
           std::vector<tl::Tensor> tensors;
+          tensors.reserve(inputs.size());
           for (std::size_t i = 0; i < inputs.size(); ++i) {
             const HbmAddress address(CubeId(0), Bytes(static_cast<std::int64_t>(i + 1) * room));
             tensors.push_back(tl.load(address, inputs[i].shape, inputs[i].dtype));

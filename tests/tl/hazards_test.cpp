@@ -526,7 +526,7 @@ TEST(Waits, EveryPicosecondHasACause) {
     }
     EXPECT_EQ(sum, simulation.latency());
     // Four times load 8, dot 6, add 2, store 8, copy 2.
-    EXPECT_EQ(simulation.time(TimeCause::issue), Picoseconds(4 * 26 * 1000));
+    EXPECT_EQ(simulation.time(TimeCause::issue), 4 * Picoseconds(26000));
   });
 }
 

@@ -150,6 +150,7 @@ TEST(Scratch, TheOverflowListsTheLargestHoldersFirstAndCountsTheRest) {
     Simulation simulation(with_scratch(8192));
     const std::string message = simulation.run_failing([](tl::Context& tl) {
       std::vector<tl::Tensor> held;
+      held.reserve(8);
       for (std::int64_t i = 1; i <= 8; ++i) held.push_back(tl.buffer({16 * i}, DType::f32));
       tl.zeros({8, 256}, DType::f32);
     });

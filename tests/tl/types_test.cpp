@@ -144,11 +144,16 @@ TEST(Types, ANanWithASmallPayloadStaysANan) {
           nan};
 }
 
+/// To f32, where arithmetic takes place, then to `dtype`.
+[[nodiscard]] std::vector<double> rounded(DType dtype, std::vector<double> values) {
+  for (double& value : values) value = nearest(dtype, nearest(DType::f32, value));
+  return values;
+}
+
 // B20, through the MATH engine.
 TEST(Types, CastRoundsEachElementToNearestEven) {
   for (const DType dtype : {DType::f16, DType::bf16}) {
-    std::vector<double> expected;
-    for (const double value : telling_values()) expected.push_back(nearest(dtype, nearest(DType::f32, value)));
+    const std::vector<double> expected = rounded(dtype, telling_values());
     EXPECT_EQ(compute({vector_of(DType::f32, telling_values())},
                       [dtype](tl::Context& tl, const auto& in) { return tl.cast(in[0], dtype); }),
               vector_of(dtype, expected));
@@ -167,8 +172,7 @@ TEST(Types, ToTheSameTypeIsTheTensorItselfAndCostsNothing) {
 
 TEST(Types, F16AndBf16WidenExactly) {
   for (const Format& format : formats) {
-    std::vector<double> exact;
-    for (const double value : telling_values()) exact.push_back(nearest(format.dtype, value));
+    const std::vector<double> exact = rounded(format.dtype, telling_values());
     EXPECT_EQ(
         compute({vector_of(format.dtype, exact)}, [](tl::Context&, const auto& in) { return in[0].to(DType::f32); }),
         vector_of(DType::f32, exact));
@@ -195,8 +199,7 @@ TEST(Types, FloatsToInt32TruncateAndSaturateAndANanIsZero) {
 TEST(Types, Int32ToFloatsRoundsToNearestEven) {
   const std::vector<double> integers = {0, -7, 16777217, 16777219, 2147483647, -2147483648.0, 2049, 257};
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    std::vector<double> expected;
-    for (const double value : integers) expected.push_back(nearest(dtype, nearest(DType::f32, value)));
+    const std::vector<double> expected = rounded(dtype, integers);
     EXPECT_EQ(
         compute({vector_of(DType::int32, integers)}, [dtype](tl::Context&, const auto& in) { return in[0].to(dtype); }),
         vector_of(dtype, expected));
