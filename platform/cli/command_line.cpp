@@ -49,7 +49,7 @@ void add_count(CLI::App& app, const std::string& name, Count& count, const std::
          [name, &count](const std::string& text) {
            const auto counts = parse_counts(name, text);
            if (counts.size() != 1) throw CLI::ValidationError(name, "takes one number");
-           count = counts.front();
+           count = static_cast<Count>(counts.front());
          },
          help)
       ->type_name("COUNT");
@@ -103,7 +103,7 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_count(sub, "--k", workload.k, "gemm: columns of A, rows of B");
   add_choice(sub, "--policy", run.policy, policies, "When the program waits (default lazy)");
   add_choice(sub, "--data", run.data, data_modes, "Compute and check results (full, default), or time alone (none)");
-  sub.add_option("--seed", workload.seed, "Of the random inputs")->capture_default_str();
+  add_count(sub, "--seed", workload.seed, "Of the random inputs (default 1)");
   add_configuration(sub, run.configuration);
   sub.add_option("--json", run.json, "Write the result document to this file")->type_name("FILE");
   sub.add_flag("--quiet", run.quiet, "Print nothing but errors");
@@ -125,6 +125,24 @@ void add_config(CLI::App& app, ConfigCommand& config, std::optional<Command>& co
   sub.callback([&config, &command] { command = config; });
 }
 
+/// What is wrong with a first word that names no command: CLI11 would only say that a command is missing.
+[[nodiscard]] std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0].substr(0, 1) == "-") return {};
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (sub->get_name() == arguments[0]) return {};
+    names.push_back(sub->get_name());
+  }
+  const auto nearest = nearest_name(arguments[0], names);
+  return fmt::format("there is no command {}{} (commands: {})", in_quotes(arguments[0]),
+                     nearest ? fmt::format("; did you mean {}?", *nearest) : "", fmt::join(names, ", "));
+}
+
+[[nodiscard]] ParsedCommandLine refused(const std::string& message) {
+  return {std::nullopt, fmt::format("kernwave: {}\nTry `kernwave --help` or `kernwave run --help`.\n", message),
+          usage_error};
+}
+
 }  // namespace
 
 ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) {
@@ -141,6 +159,7 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) 
   add_run(app, run, parsed.command);
   add_headline(app, headline, parsed.command);
   add_config(app, config, parsed.command);
+  if (const std::string problem = unknown_command(app, arguments); !problem.empty()) return refused(problem);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
   } catch (const CLI::Success& wanted) {
@@ -148,8 +167,7 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) 
     app.exit(wanted, text, text);
     return {std::nullopt, text.str(), 0};
   } catch (const CLI::ParseError& error) {
-    return {std::nullopt, fmt::format("kernwave: {}\nTry `kernwave --help` or `kernwave run --help`.\n", error.what()),
-            usage_error};
+    return refused(error.what());
   }
   return parsed;
 }

@@ -393,6 +393,8 @@ constexpr std::array keys{
         "commands queued, per channel"},
     Key{"pe.dma.burst", size_type, between(4, 4 * kib), dma_member<&DmaConfig::burst>,
         "longest request, naturally aligned; whole: one request a command", no_choices, true, "whole"},
+    Key{"pe.dma.zero_writes", boolean_type, no_limits, dma_member<&DmaConfig::zero_writes>,
+        "data mode none may write zeroes to a memory that is not the model's own"},
     Key{"hbm.channels", integer_type, between(1, 1'024), hbm_member<&HbmConfig::channels>,
         "channels of one cube; any number"},
     Key{"hbm.bandwidth", bandwidth_type, bandwidth_limits, hbm_member<&HbmConfig::bandwidth>,

@@ -64,6 +64,7 @@ overlap_commands = true
 outstanding = 16
 queue_depth = 16
 burst = "whole"
+zero_writes = false              # data mode none leaves a memory that is not the model's own alone
 
 [hbm]                            # of one cube
 channels = 16

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "models/protocol/connector.h"
 #include "models/system/run.h"
@@ -25,8 +27,12 @@ constexpr std::string_view failure_key = "simulation_error";
 }
 
 [[noreturn]] void fail_kernels(const RunLedger& ledger) {
+  std::vector<RunLedger::Failure> failures = ledger.failures();
+  // Those of one instant are recorded in the order in which SystemC runs the kernels.
+  std::stable_sort(failures.begin(), failures.end(),
+                   [](const RunLedger::Failure& a, const RunLedger::Failure& b) { return a.pe < b.pe; });
   std::string message;
-  for (const RunLedger::Failure& failure : ledger.failures()) {
+  for (const RunLedger::Failure& failure : failures) {
     message += fmt::format("{}kernel error: {}", message.empty() ? "" : "\n", failure.message);
   }
   throw SimulationError(message);

@@ -1,0 +1,29 @@
+# Results, op log and latency are the same whichever compiler built kernwave, and at whichever optimisation level.
+. "$(dirname "$0")/common.sh"
+
+command -v clang++ >/dev/null || fail "clang++ is not installed (Debian's package clang); scripts/dependencies.sh asks for it"
+
+expected="$temporary/expected"
+run "$temporary/expected.log" bash -c '"$0" >"$1"' "$FINGERPRINT" "$expected"
+# Two kernels in two types under three policies; anything else means that the comparison would be of nothing.
+[ "$(grep -c 'latency [0-9]* ps, [0-9]* operations, log [0-9a-f]*, output [0-9a-f]*$' "$expected")" = 12 ] ||
+  fail "the fingerprint is not what it should be: $(cat "$expected")"
+
+arguments=()
+[ -z "${SYSTEMC_PACKAGE:-}" ] || arguments+=(-DSystemCLanguage_DIR="$SYSTEMC_PACKAGE")
+[ -n "${SYSTEMC_HOME:-}" ] || unset SYSTEMC_HOME
+
+# same_with NAME COMPILER: builds the fingerprint without optimisation and compares what it prints. The options that
+# results depend on (-ffp-contract=off) are the project's own; warnings are the business of the real build.
+same_with() {
+  local build="$temporary/$1"
+  run "$build.configure.log" "$CMAKE" -G "$GENERATOR" -S "$SOURCE_DIR" -B "$build" -DCMAKE_CXX_COMPILER="$2" \
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_CXX_STANDARD="$CXX_STANDARD" \
+    -DKERNWAVE_BUILD_TESTS=ON -DKERNWAVE_WARNINGS_AS_ERRORS=OFF "${arguments[@]}"
+  run "$build.build.log" "$CMAKE" --build "$build" --target kernwave_fingerprint --parallel 2
+  run "$build.run.log" bash -c '"$0" >"$1"' "$build/bin/kernwave_fingerprint" "$build.fingerprint"
+  diff -u "$expected" "$build.fingerprint" || fail "$1 gives other results than $CXX with this build's options"
+  echo "$1: the same"
+}
+same_with clang-O0 clang++
+same_with gcc-O0 g++
