@@ -33,26 +33,30 @@ class Budget {
 
 Bytes scratch_need(AttentionKernel kernel, const kernels::AttentionArgs& args, std::int64_t rows) {
   constexpr std::int64_t f32 = 4;
-  constexpr std::int64_t small_temporaries = 12;  // rows x 1, of one step
+  constexpr std::int64_t int32 = 4;
+  constexpr std::int64_t boolean = 1;
+  constexpr std::int64_t small_temporaries = 8;  // rows x 1, of one step
+  const bool prefill = kernel == AttentionKernel::prefill_short;
   const std::int64_t storage = size_of(args.dtype);
   const std::int64_t scores = rows * args.tile;
   const std::int64_t output = rows * args.head_dim;
   // Prefill works on a block while the next one starts.
-  const std::int64_t in_flight = kernel == AttentionKernel::prefill_short ? 2 : 1;
-  Budget budget;
-  budget
-      .add(2 * args.kv_buffers, args.tile * args.head_dim, storage)  // K and V
-      .add(in_flight, output, storage)                               // Q
-      .add(in_flight, scores, f32)
-      .add(in_flight, scores, storage)  // p
-      .add(in_flight, output, f32)      // O
-      .add(2 * in_flight, rows, f32)    // m, l
-      .add(2, rows, f32)                // indices of the mask
-      .add(1, args.tile, f32)
-      .add(small_temporaries, rows, f32)
-      // At the end of a step: the mask, or the normalised output in f32 and in the storage type.
-      .add(1, std::max(scores, output * (f32 + storage)), 1);
-  return budget.total();
+  const std::int64_t in_flight = prefill ? 2 : 1;
+  const Bytes lasting = Budget()
+                            .add(2 * args.kv_buffers, args.tile * args.head_dim, storage)  // K and V
+                            .add(prefill ? std::max<std::int64_t>(2, args.kv_buffers - 1) : 1, output, storage)  // Q
+                            .add(in_flight, scores, storage)                                                     // p
+                            .add(in_flight, output, f32)                                                         // O
+                            .add(2 * in_flight, rows, f32)                                                       // m, l
+                            .add(2, rows, int32)  // indices of the mask
+                            .add(1, args.tile, int32)
+                            .add(small_temporaries, rows, f32)
+                            .total();
+  const Bytes masked_scores = Budget().add(in_flight, scores, f32).add(1, scores, boolean).total();
+  const std::int64_t conversions = args.dtype == DType::f32 ? 0 : 1;
+  const Bytes normalised = Budget().add(1, output, f32).add(conversions, output, storage).total();
+  // Prefill normalises a block within the first step of the next one, decode when its scores are gone.
+  return lasting + (prefill ? masked_scores + normalised : std::max(masked_scores, normalised));
 }
 
 std::string plan_attention(const AttentionPlanRequest& request, kernels::AttentionArgs& args) {

@@ -18,7 +18,7 @@ using Matrix = RowMajor<double>;
 constexpr std::int64_t block_queries = 32;
 
 /// Eigen blocks its products by the host's cache sizes, which would let the last bits differ between hosts.
-void pin_blocking() { Eigen::setCpuCacheSizes(32 * 1024, 256 * 1024, 2 * 1024 * 1024); }
+void pin_blocking() { Eigen::setCpuCacheSizes(32'768, 262'144, 2'097'152); }
 
 [[nodiscard]] Matrix to_matrix(const std::vector<float>& values, std::int64_t rows, std::int64_t cols) {
   if (static_cast<std::int64_t>(values.size()) != rows * cols) {

@@ -112,14 +112,16 @@ void expect_counts(AttentionKernel kernel, const AttentionShape& shape, const Co
   });
 }
 
-// Reads: the queries, and K and V of every tile. Products: Q K^T and P V of every tile.
+/// Reads: the blocks' queries, and K and V of every tile of every block. Products: Q K^T and P V of each.
+Counts counts(std::int64_t blocks, std::int64_t tiles) { return {blocks + 2 * tiles, blocks, 2 * tiles}; }
+
 TEST(AttentionLoads, OfDecodeAreOneOfQAndTwoATile) {
   AttentionShape shape;
   shape.tile = 512;
   shape.sequences = {{1, 8192}};
-  expect_counts(decode, shape, {1 + 2 * 16, 1, 2 * 16});
+  expect_counts(decode, shape, counts(1, 16));
   shape.sequences = {{1, 8193}};
-  expect_counts(decode, shape, {1 + 2 * 17, 1, 2 * 17});
+  expect_counts(decode, shape, counts(1, 17));
 }
 
 TEST(AttentionLoads, OfPrefillAreOneOfQABlockAndTwoATileOfEachBlock) {
@@ -128,7 +130,7 @@ TEST(AttentionLoads, OfPrefillAreOneOfQABlockAndTwoATileOfEachBlock) {
   shape.block_queries = 32;
   shape.sequences = {{200, 200}};
   // ceil(200 / 32) = 7 blocks of ceil(200 / 64) = 4 tiles.
-  expect_counts(prefill, shape, {7 + 2 * 28, 7, 2 * 28});
+  expect_counts(prefill, shape, counts(7, 28));
 }
 
 TEST(AttentionLoads, OfCausalPrefillSkipTheTilesThatNoQueryOfTheBlockSees) {
@@ -138,7 +140,7 @@ TEST(AttentionLoads, OfCausalPrefillSkipTheTilesThatNoQueryOfTheBlockSees) {
   shape.block_queries = 32;
   shape.sequences = {{200, 200}};
   // The blocks' last queries see 32, 64, 96, 128, 160, 192, 200 keys: 1 + 1 + 2 + 2 + 3 + 3 + 4 = 16 tiles.
-  expect_counts(prefill, shape, {7 + 2 * 16, 7, 2 * 16});
+  expect_counts(prefill, shape, counts(7, 16));
 }
 
 TEST(AttentionLoads, OfBlocksThatSeeNoKeyAreNone) {
@@ -148,7 +150,7 @@ TEST(AttentionLoads, OfBlocksThatSeeNoKeyAreNone) {
   shape.block_queries = 32;
   shape.sequences = {{100, 20}};
   // Queries 80 ... 99 see keys: blocks 0 and 1 see none and are stored as zeroes, 2 and 3 see one tile.
-  expect_counts(prefill, shape, {2 + 2 * 2, 4, 2 * 2});
+  expect_counts(prefill, shape, {2 + 2 + 2, 4, 2 + 2});
 }
 
 /// K of the step after the next is on its way while two blocks compute: one buffer cannot do it.

@@ -36,7 +36,8 @@ class Carrier : public tlm::tlm_mm_interface {
 struct Answer {
   tlm::tlm_sync_enum status = tlm::TLM_ACCEPTED;
   tlm::tlm_phase phase = tlm::UNINITIALIZED_PHASE;  // leave it
-  Picoseconds delay;
+  Picoseconds delay{0};
+  bool serves = false;  ///< sets a response status
 };
 
 /// An initiator, a monitor and a target that do as they are told.
@@ -85,7 +86,8 @@ class Bench : public sc_core::sc_module {
   Carrier b;
 
  private:
-  tlm::tlm_sync_enum answer(Payload& /*payload*/, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+  tlm::tlm_sync_enum answer(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
+    if (next.serves) payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (next.phase != tlm::UNINITIALIZED_PHASE) phase = next.phase;
     delay += to_sc_time(next.delay);
     return next.status;
@@ -112,9 +114,9 @@ struct Planted {
 const Picoseconds later(5'000);
 
 [[nodiscard]] Answer updated(tlm::tlm_phase phase, Picoseconds delay = Picoseconds(0)) {
-  return Answer{tlm::TLM_UPDATED, phase, delay};
+  return Answer{tlm::TLM_UPDATED, phase, delay, false};
 }
-[[nodiscard]] Answer completed() { return Answer{tlm::TLM_COMPLETED, tlm::UNINITIALIZED_PHASE, Picoseconds(0)}; }
+[[nodiscard]] Answer completed() { return Answer{tlm::TLM_COMPLETED, tlm::UNINITIALIZED_PHASE, Picoseconds(0), false}; }
 
 [[nodiscard]] std::vector<Planted> planted_violations() {
   return {
@@ -319,9 +321,15 @@ TEST(ProtocolMonitor, LegalExchangesBreakNoRule) {
       // A response that implies the end of its request.
       bench.request(a);
       bench.response(a, completed());
-      // A response in the return value, then END_RESP. Its status would be set by the target.
+      // A response in the return value, later, and its END_RESP then; an early completion.
       a.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+      bench.forward(a, tlm::BEGIN_REQ, Answer{tlm::TLM_UPDATED, tlm::BEGIN_RESP, later, true});
+      sc_core::wait(to_sc_time(later));
+      bench.forward(a, tlm::END_RESP, completed());
+      a.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+      bench.forward(a, tlm::BEGIN_REQ, Answer{tlm::TLM_COMPLETED, tlm::UNINITIALIZED_PHASE, later, true});
       // b_transport
+      a.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
       sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
       bench.from->b_transport(a, delay);
     });

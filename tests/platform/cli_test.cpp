@@ -659,7 +659,7 @@ class OwnWorkload : public Workload {
 }
 
 TEST(FailedSimulations, NameThePeTheOperationAndTheLineOfAKernelError) {
-  constexpr int line = __LINE__ + 7;
+  constexpr int line = __LINE__ + 6;
   const auto kernel = [](tl::Context& tl) {
     const auto a = tl.load(HbmAddress(0), {4, 64}, DType::f16);
     const auto b = tl.load(HbmAddress(4096), {32, 16}, DType::f16);

@@ -64,8 +64,8 @@ constexpr std::int64_t ps_per_cycle = 1'000;
 
 /// ceil(bytes / (819.2 GB/s x efficiency)) in ps; efficiency in millionths.
 [[nodiscard]] std::int64_t cube_time(std::int64_t bytes, std::int64_t efficiency = 1'000'000) {
-  // ps = bytes x 10^12 / (819.2 x 10^9 x efficiency / 10^6) = bytes x 10^7 x 10^6 / (8192 x efficiency)
-  const Int128 numerator = Int128{bytes} * 10'000'000 * 1'000'000;
+  // ps = bytes x 10^12 / (819.2 x 10^9 x efficiency / 10^6) = bytes x 10^4 x 10^6 / (8192 x efficiency)
+  const Int128 numerator = Int128{bytes} * 10'000 * 1'000'000;
   const Int128 denominator = Int128{8192} * efficiency;
   return static_cast<std::int64_t>((numerator + denominator - 1) / denominator);
 }

@@ -327,7 +327,8 @@ TEST(AttentionPlan, ReservesWhatARunNeedsAndLittleMore) {
     const std::int64_t budget = budget_of(request, result.at("shape")).count();
     const std::string shape = to_text(result.at("shape"), 0);
     EXPECT_GE(budget, peak) << shape;
-    EXPECT_LE(static_cast<double>(budget), 1.15 * static_cast<double>(peak)) << shape;
+    // Not every run masks, or needs all small temporaries, of 64 B or more each: they show where all else is tiny.
+    EXPECT_LE(static_cast<double>(budget), 1.15 * static_cast<double>(peak) + 8 * 64) << shape;
     EXPECT_LE(budget, result.at("scratch").at("capacity_bytes").as_int()) << shape;
   }
 }

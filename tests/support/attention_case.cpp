@@ -23,7 +23,11 @@ constexpr float guard = 1344.0F;
 constexpr std::int64_t guard_elements = 256;
 constexpr float unwritten = std::numeric_limits<float>::quiet_NaN();
 
-[[nodiscard]] bool same(float a, float b) { return std::memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
+/// NaN equals NaN; 0 and -0 differ.
+[[nodiscard]] bool same(float a, float b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b && std::signbit(a) == std::signbit(b);
+}
 
 }  // namespace
 

@@ -1,0 +1,112 @@
+# The documentation holds: its commands run, its programs compile, run and print what it says, its table of keys is the
+# program's own, its links lead somewhere. By hand: bash tests/build/readme.sh BUILD_FOLDER
+#
+# In README.md and docs/*.md
+#   ```sh        is run: the fences of a file in order, in a folder of its own
+#   ```cpp       is compiled and run when its first line is "// NAME.cpp: ..."; the ```text fence whose first line is
+#                "$ ./NAME" is what it prints
+#   ```console, ```text and others are not run.
+SOURCE_DIR="${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}"
+BUILD_DIR="$(cd "${1:-${BUILD_DIR:-$SOURCE_DIR/build/release}}" && pwd)"
+CMAKE="${CMAKE:-cmake}"
+CXX="${CXX:-c++}"
+GENERATOR="${GENERATOR:-Ninja}"
+BUILD_TYPE="${BUILD_TYPE:-Release}"
+. "$(dirname "$0")/common.sh"
+
+documents=("$SOURCE_DIR/README.md" "$SOURCE_DIR"/docs/*.md)
+
+# fences FILE LANGUAGE [FIRST_LINE]: what stands in the fences of that language (whose first line is that one).
+fences() {
+  awk -v opening="\`\`\`$2" -v first="${3:-}" '
+    /^```/ { inside = !inside; wanted = inside && $0 == opening; line = 0; next }
+    !wanted { next }
+    { ++line }
+    first != "" && line == 1 { if ($0 != first) wanted = 0; next }
+    { print }' "$1"
+}
+
+# ---- commands
+
+# What would build or test this very tree is not run from inside a test.
+for script in run check; do [ -x "$SOURCE_DIR/$script" ] || fail "./$script, which the README names, cannot be run"; done
+run "$temporary/check.log" "$SOURCE_DIR/check" --help
+
+for document in "${documents[@]}"; do
+  name="$(basename "$document" .md)"
+  folder="$temporary/commands/$name"
+  mkdir -p "$folder/build"
+  ln -s "$BUILD_DIR" "$folder/build/release"
+  fences "$document" sh | grep -vE '^(git clone|cd kernwave|\./run|\./check)( |$)' >"$folder/commands.sh" || true
+  [ -s "$folder/commands.sh" ] || continue
+  (cd "$folder" && PATH="$BUILD_DIR/bin:$PATH" run "$temporary/$name.log" bash -euxo pipefail commands.sh)
+done
+
+# ---- the table of keys
+
+awk '/^<!-- \/keys -->$/ { inside = 0 } inside { print } /^<!-- keys -->$/ { inside = 1 }' \
+  "$SOURCE_DIR/docs/configuration.md" >"$temporary/keys_documented"
+"$BUILD_DIR/bin/kernwave" config --keys >"$temporary/keys"
+diff -u "$temporary/keys_documented" "$temporary/keys" ||
+  fail "docs/configuration.md does not hold what kernwave config --keys prints"
+
+# ---- links
+
+for document in "${documents[@]}"; do
+  while read -r link; do
+    file="$(dirname "$document")/${link%%#*}"
+    [ "${link%%#*}" != "" ] || file="$document"
+    [ -e "$file" ] || fail "$(basename "$document") links to $link, which does not exist"
+    case "$link" in
+      *#*)
+        # A heading's anchor: lower case, without marks, blanks as hyphens.
+        sed -n 's/^##* //p' "$file" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g' |
+          grep -qxF -- "${link#*#}" || fail "$(basename "$document") links to $link: there is no such heading"
+        ;;
+    esac
+  done < <(awk '/^```/ { inside = !inside; next } !inside' "$document" | sed 's/`[^`]*`//g' |
+    grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//' | grep -vE '^https?:' || true)
+done
+
+# ---- programs
+
+project="$temporary/programs"
+mkdir -p "$project"
+for document in "${documents[@]}"; do
+  awk -v folder="$project" '
+    /^```/ { inside = !inside; cpp = inside && $0 == "```cpp"; file = ""; line = 0; next }
+    !cpp { next }
+    ++line == 1 && /^\/\/ [a-z_]+\.cpp: / { file = folder "/" substr($2, 1, length($2) - 1) }
+    file != "" { print > file }' "$document"
+done
+programs=()
+for source in "$project"/*.cpp; do programs+=("$(basename "$source" .cpp)"); done
+[ ${#programs[@]} -ge 3 ] || fail "found only ${#programs[@]} programs in the documentation"
+
+# The project is the one that docs/embedding.md shows, made for all of them. SystemC, which each includes, is parsed once.
+fences "$SOURCE_DIR/docs/embedding.md" cmake >"$project/CMakeLists.txt"
+lines_of_mine="$(grep -F mine.cpp -A 1 "$project/CMakeLists.txt")"
+echo 'target_precompile_headers(mine PRIVATE <models/base/systemc.h>)' >>"$project/CMakeLists.txt"
+for program in "${programs[@]}"; do
+  [ "$program" != mine ] || continue
+  printf '%s\ntarget_precompile_headers(mine REUSE_FROM mine)\n' "$lines_of_mine" |
+    sed "s/mine\b/$program/g; s/REUSE_FROM $program/REUSE_FROM mine/" >>"$project/CMakeLists.txt"
+done
+
+prefix="$temporary/prefix"
+run "$temporary/install.log" "$CMAKE" --install "$BUILD_DIR" --config "$BUILD_TYPE" --prefix "$prefix"
+arguments=()
+[ -z "${SYSTEMC_PACKAGE:-}" ] || arguments+=(-DSystemCLanguage_DIR="$SYSTEMC_PACKAGE")
+[ -z "${CXX_STANDARD:-}" ] || arguments+=(-DCMAKE_CXX_STANDARD="$CXX_STANDARD")
+[ -n "${SYSTEMC_HOME:-}" ] || unset SYSTEMC_HOME
+# Not optimised: compiling takes longer than running.
+run "$temporary/configure.log" "$CMAKE" -G "$GENERATOR" -S "$project" -B "$project/build" -DCMAKE_CXX_COMPILER="$CXX" \
+  -DCMAKE_CXX_FLAGS="${CXX_FLAGS:-} -O0" -DCMAKE_PREFIX_PATH="$prefix" "${arguments[@]}"
+run "$temporary/build.log" "$CMAKE" --build "$project/build" --parallel 2
+for program in "${programs[@]}"; do
+  run "$temporary/$program.out" env SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1 "$project/build/$program"
+  for document in "${documents[@]}"; do fences "$document" text "\$ ./$program"; done >"$temporary/$program.documented"
+  [ -s "$temporary/$program.documented" ] || fail "the documentation does not say what $program prints"
+  diff -u "$temporary/$program.documented" "$temporary/$program.out" || fail "$program prints something else"
+done
+printf 'commands, keys, links and the programs %s hold\n' "${programs[*]}"
