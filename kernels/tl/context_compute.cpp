@@ -122,8 +122,9 @@ Tensor Context::fill(const Tensor& tensor, double value, SourceLocation where) {
 }
 
 Tensor Context::arange(std::int64_t begin, std::int64_t end, SourceLocation where) {
-  if (begin >= end)
+  if (begin >= end) {
     fail("arange", where, fmt::format("the end, {}, must be greater than the beginning, {}", end, begin));
+  }
   const Tensor tensor = allocate("arange", {end - begin}, DType::int32, where);
   return fill_with(MathOp::arange, tensor, static_cast<double>(begin), where);
 }

@@ -11,8 +11,9 @@ namespace {
 }
 
 [[nodiscard]] HbmRegion dense(const HbmRegion& region) noexcept {
-  if (region.rows > 1 && region.stride == Bytes(0))
+  if (region.rows > 1 && region.stride == Bytes(0)) {
     return HbmRegion{region.base, 1, region.row_bytes, region.row_bytes};
+  }
   if (region.rows > 1 && region.stride != region.row_bytes) return region;
   return HbmRegion{region.base, 1, region.bytes(), region.bytes()};
 }

@@ -16,7 +16,7 @@ class PagedStore {
   void write(Bytes offset, const std::uint8_t* from, Bytes count);
 
  private:
-  static constexpr std::int64_t page_size = 64 * 1024;
+  static constexpr std::int64_t page_size = std::int64_t{64} * 1024;
   using Page = std::unique_ptr<std::uint8_t[]>;
 
   std::unordered_map<std::int64_t, Page> pages_;  // looked up by number, never iterated

@@ -118,8 +118,9 @@ bool DmaChannel::send_requests() {
   if (requesting_ == setting_up_) return false;
   Transfer& transfer = transfers_[requesting_];
   if (transfer.setup_done > now()) return false;
-  if (direction_ == Engine::dma_read && transfer.row == 0 && transfer.offset == Bytes(0))
+  if (direction_ == Engine::dma_read && transfer.row == 0 && transfer.offset == Bytes(0)) {
     fill_padding(work_of(transfer));
+  }
   if (work_of(transfer).region.bytes() == Bytes(0)) {
     transfer.first_data = now();
     transfer.last_response = now();

@@ -38,8 +38,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
     Bytes offset;
     std::int64_t requests_outstanding = 0;
     bool all_requested = false;
-    bool answered = false;  ///< at least one response has come
-    bool streamed = false;  ///< `end` is known
+    bool answered = false;                                   ///< at least one response has come
+    bool streamed = false;                                   ///< `end` is known
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;  ///< or the first error that the memory answered
     Picoseconds first_data;
     Picoseconds last_response;

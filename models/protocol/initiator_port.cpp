@@ -41,8 +41,9 @@ void InitiatorPort::send(Payload& payload, Picoseconds delay) {
 
 tlm::tlm_sync_enum InitiatorPort::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase == tlm::END_REQ) {
-    if (requesting_ != &payload)
+    if (requesting_ != &payload) {
       SC_REPORT_ERROR(socket_.name(), "END_REQ for a request that is not in its request phase");
+    }
     end_request(now() + to_picoseconds(delay));
     client_.request_accepted(*this);
     return tlm::TLM_ACCEPTED;

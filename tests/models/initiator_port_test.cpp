@@ -84,6 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         // The k-th request leaves when the request phase of the one before it has ended, k A after the first.
         Expectation{"EndReqLater", AnswerStyle::end_req_later, accept + latency, requests* accept + latency},
+        Expectation{"EndReqAnnounced", AnswerStyle::end_req_announced, accept + latency, requests* accept + latency},
         Expectation{"EndReqAnnotated", AnswerStyle::end_req_annotated, accept + latency, requests* accept + latency},
         Expectation{"ResponseAtOnce", AnswerStyle::response_at_once, Picoseconds(0), Picoseconds(0)},
         Expectation{"CompletedAtOnce", AnswerStyle::completed_at_once, Picoseconds(0), Picoseconds(0)},

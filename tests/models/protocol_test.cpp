@@ -57,8 +57,9 @@ void run_turns(const SystemConfig& config, tl::Policy policy) {
       [&](tl::Context& tl) {
         for (std::int64_t i = 0; i < turns; ++i) {
           turn(tl, i);
-          if (i == turns / 10)
+          if (i == turns / 10) {
             warm[static_cast<std::size_t>(tl.pe_id().count())] = PoolSizes(simulation.pe(tl.pe_id().count()));
+          }
         }
       },
       policy);

@@ -41,7 +41,11 @@ tlm::tlm_sync_enum StubMemory::Port::forward(Payload& payload, tlm::tlm_phase& p
   payload.acquire();
   switch (memory.style_) {
     case AnswerStyle::end_req_later:
-      agenda.at(at + timing.accept, [this, &payload] { send_end_req(payload); });
+      agenda.at(at + timing.accept, [this, &payload] { send_end_req(payload, Picoseconds(0)); });
+      respond_at(at + timing.accept + timing.latency);
+      return tlm::TLM_ACCEPTED;
+    case AnswerStyle::end_req_announced:
+      agenda.at(at, [this, &payload, &timing] { send_end_req(payload, timing.accept); });
       respond_at(at + timing.accept + timing.latency);
       return tlm::TLM_ACCEPTED;
     case AnswerStyle::end_req_annotated:
@@ -76,9 +80,9 @@ tlm::tlm_sync_enum StubMemory::Port::forward(Payload& payload, tlm::tlm_phase& p
   return tlm::TLM_COMPLETED;
 }
 
-void StubMemory::Port::send_end_req(Payload& payload) {
+void StubMemory::Port::send_end_req(Payload& payload, Picoseconds later) {
   tlm::tlm_phase phase = tlm::END_REQ;
-  sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+  sc_core::sc_time delay = to_sc_time(later);
   socket->nb_transport_bw(payload, phase, delay);
 }
 

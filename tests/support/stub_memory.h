@@ -14,6 +14,7 @@ namespace kernwave::testing {
 /// The legal answers to BEGIN_REQ at t, with A the time to accept, L the latency and D < L the annotated delay.
 enum class AnswerStyle : std::uint8_t {
   end_req_later,           ///< ACCEPTED; END_REQ by the backward path at t + A, BEGIN_RESP at t + A + L
+  end_req_announced,       ///< the same, with END_REQ said at t with a delay of A
   end_req_annotated,       ///< UPDATED, END_REQ at t + A; BEGIN_RESP by the backward path at t + A + L
   response_at_once,        ///< UPDATED, BEGIN_RESP at t
   response_annotated,      ///< UPDATED, BEGIN_RESP at t + L
@@ -54,7 +55,7 @@ class StubMemory : public sc_core::sc_module {
     tlm::tlm_sync_enum forward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
     void respond(Payload& payload);
     void send_responses();
-    void send_end_req(Payload& payload);
+    void send_end_req(Payload& payload, Picoseconds later);
 
     StubMemory& memory;
     tlm_utils::simple_target_socket<Port> socket;

@@ -163,8 +163,9 @@ struct Reference {
   result.o.assign(static_cast<std::size_t>(args.head_dim), 0.0);
   for (std::int64_t j = 0; j < keys; ++j) {
     const double weight = std::exp(score[static_cast<std::size_t>(j)] - largest) / total;
-    for (std::int64_t d = 0; d < args.head_dim; ++d)
+    for (std::int64_t d = 0; d < args.head_dim; ++d) {
       result.o[static_cast<std::size_t>(d)] += weight * v.at(first + j, d);
+    }
   }
   result.m = (largest + std::log(total)) / std::log(2.0);
   return result;
