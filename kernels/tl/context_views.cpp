@@ -24,9 +24,10 @@ Tensor Context::broadcast(const char* operation, const Tensor& x, const Shape& s
   std::array<std::int64_t, 2> strides{0, 0};
   bool possible = added >= 0;
   for (int axis = 0; possible && axis < from.rank(); ++axis) {
-    const bool stretched = from[axis] == 1 && shape[axis + added] != 1;
-    possible = stretched || from[axis] == shape[axis + added];
-    strides[static_cast<std::size_t>(axis + added)] = stretched ? 0 : x.stride(axis);
+    const int onto = axis + added;
+    const bool stretched = from[axis] == 1 && shape[onto] != 1;
+    possible = stretched || from[axis] == shape[onto];
+    strides[static_cast<std::size_t>(onto)] = stretched ? 0 : x.stride(axis);
   }
   if (!possible) {
     fail(operation, where, fmt::format("shape {} does not broadcast to {}", to_string(from), to_string(shape)));

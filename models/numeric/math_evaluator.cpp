@@ -8,13 +8,22 @@ namespace kernwave::numeric {
 namespace {
 
 template <typename T>
+[[nodiscard]] bool is_nan(T value) noexcept {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isnan(value);
+  } else {
+    return false;
+  }
+}
+
+template <typename T>
 [[nodiscard]] T larger(T a, T b) noexcept {
-  return a > b || b != b ? a : b;  // b != b: NaN
+  return a > b || is_nan(b) ? a : b;
 }
 
 template <typename T>
 [[nodiscard]] T smaller(T a, T b) noexcept {
-  return a < b || b != b ? a : b;
+  return a < b || is_nan(b) ? a : b;
 }
 
 /// Towards minus infinity; integers only, and a division by 0 gives 0.
