@@ -333,7 +333,7 @@ TEST(Load, CountsTheBytesThatMove) {
       tl.load(source, {4, 4}, DType::f16, tl::LoadOptions().strides(32).valid({3, 2}));
     });
     ASSERT_EQ(simulation.rows().size(), 1U);
-    EXPECT_EQ(transferred_bytes(simulation.rows()[0].descriptor), 3 * Bytes(2 * 2));
+    EXPECT_EQ(transferred_bytes(simulation.rows()[0].descriptor), Bytes(12));  // 3 rows of 2 elements of 2 bytes
   });
 }
 
