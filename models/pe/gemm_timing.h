@@ -31,7 +31,8 @@ enum class GemmStart : std::uint8_t { after_idle, back_to_back };
 ///   `overlapped`: R + (F - 1) max(R, M) + M + R + C - 2; back to back, the first R hides under the command before.
 /// - `output_stationary`: F = ceil(M/R) ceil(N/C) folds. `serial`: F (2R + C + K - 2).
 ///   `overlapped` draining: (F - 1) max(K, R) + K + 2R + C - 2.
-/// All of it times the cycles a multiply-accumulate of the input type takes. A product with an empty dimension: 0.
+/// A fold takes that times the cycles of a multiply-accumulate of the input type; `ideal` is
+/// ceil(M K N x cycles / (R C)). A product with an empty dimension: 0.
 [[nodiscard]] Cycles dataflow_cycles(const GemmConfig& config, GemmShape shape, DType input, GemmStart start);
 
 /// ceil((A + B + C in + D out bytes) / scratch bytes per cycle): no product is faster than its operands move.

@@ -9,14 +9,14 @@ namespace kernwave {
 
 namespace {
 
-constexpr int stack_bytes = 1 << 20;  // SystemC's default, 256 KiB, is little for a kernel with local arrays
+constexpr std::size_t stack_bytes = 1 << 20;  // SystemC's default, 256 KiB, is little for a kernel with local arrays
 
 /// Stacks of one size would lie at equal distances, and their tops, which every operation touches, in the same few sets
 /// of the host's caches. Sizes that differ by whole lines and pages spread them.
-[[nodiscard]] int stack_offset(PeId id) {
+[[nodiscard]] std::size_t stack_offset(PeId id) {
   constexpr std::int64_t colours = 64;
-  constexpr int step = 4096 + 320;
-  return static_cast<int>(id.count() % colours) * step;
+  constexpr std::size_t step = 4096 + 320;
+  return static_cast<std::size_t>(id.count() % colours) * step;
 }
 
 }  // namespace

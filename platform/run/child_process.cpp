@@ -101,6 +101,7 @@ std::vector<std::string> texts_from_children(const std::vector<std::function<std
       ++next;
     }
     std::vector<pollfd> ends;
+    ends.reserve(running.size());
     for (const Child& child : running) ends.push_back(pollfd{child.output, POLLIN, 0});
     if (poll(ends.data(), ends.size(), -1) < 0 && errno != EINTR) {
       throw ChildError(fmt::format("cannot wait for a process: {}", std::strerror(errno)));

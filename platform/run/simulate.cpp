@@ -62,7 +62,7 @@ Json simulate_isolated(const RunRequest& request, const Workload& workload) {
       return to_text(Json::object({{failure_key, error.what()}}), 0);
     }
   });
-  const Json result = parse_json(text, "the simulation's process");
+  Json result = parse_json(text, "the simulation's process");
   if (const Json* failure = result.find(failure_key)) throw SimulationError(failure->as_string());
   return result;
 }

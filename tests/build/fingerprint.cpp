@@ -41,8 +41,8 @@ struct Lengths {
 
 /// A kernel with lengths that fit no tile and no block.
 struct Case {
-  const char* name;
-  AttentionKernel kernel;
+  const char* name = "";
+  AttentionKernel kernel = nullptr;
   std::array<Lengths, 3> sequences;
 };
 constexpr std::array<Case, 2> cases = {
