@@ -48,14 +48,11 @@ class ScratchArena {
 
   [[nodiscard]] bool alive(BufferId id) const noexcept { return buffers_[id.slot].generation == id.generation; }
   [[nodiscard]] Buffer& buffer(BufferId id) noexcept { return buffers_[id.slot]; }
-  /// What the slot held last, for the message about a tensor that outlived its scope.
-  [[nodiscard]] const BufferOrigin& origin(BufferId id) const noexcept { return buffers_[id.slot].origin; }
 
   void enter_scope() { scopes_.push_back(Scope{live_.size(), top_}); }
   /// Frees the buffers of the innermost scope at once. Their operations in flight keep the bytes until they complete.
   template <typename IsComplete>
   void leave_scope(IsComplete is_complete);
-  [[nodiscard]] std::size_t depth() const noexcept { return scopes_.size(); }
 
   /// An operation in flight that still uses bytes in [address, address + size) of freed buffers, or a complete one.
   /// Ask again after waiting for it.

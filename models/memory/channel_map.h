@@ -14,11 +14,6 @@ class ChannelMap {
  public:
   ChannelMap(std::int64_t channels, Bytes interleave);
 
-  [[nodiscard]] std::int64_t channels() const noexcept { return channels_; }
-  [[nodiscard]] std::int64_t channel_of(Bytes offset) const noexcept {
-    return offset.count() / interleave_ % channels_;
-  }
-
   /// Adds to `per_channel` the bytes that each channel contributes to the region.
   void add_bytes(const HbmRegion& region, std::vector<std::int64_t>& per_channel) const;
 

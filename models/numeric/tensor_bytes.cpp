@@ -46,6 +46,16 @@ void write_elements(const TensorBytes& tensor, std::int64_t row, Convert convert
 
 }  // namespace
 
+ScratchOperand dense_row(DType dtype, std::int64_t count) noexcept {
+  ScratchOperand view;
+  view.rows = 1;
+  view.cols = static_cast<std::int32_t>(count);
+  view.row_stride = view.cols;
+  view.col_stride = 1;
+  view.dtype = dtype;
+  return view;
+}
+
 std::uint16_t f32_to_f16(float value) noexcept { return Eigen::half_impl::float_to_half_rtne(value).x; }
 
 std::uint16_t f32_to_bf16(float value) noexcept {

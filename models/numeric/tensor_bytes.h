@@ -17,6 +17,9 @@ struct TensorBytes {
   }
 };
 
+/// One row of `count` adjacent elements.
+[[nodiscard]] ScratchOperand dense_row(DType dtype, std::int64_t count) noexcept;
+
 /// IEEE 754 binary16 and bfloat16, rounding to nearest even; NaN and infinities survive.
 [[nodiscard]] std::uint16_t f32_to_f16(float value) noexcept;
 [[nodiscard]] std::uint16_t f32_to_bf16(float value) noexcept;

@@ -1,6 +1,5 @@
 #include "models/pe/pe_cpu.h"
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -49,7 +48,6 @@ void PeCpu::run() {
 void PeCpu::spend(TimeCause cause, Cycles cycles) { advance_to(local_time_ + clock_(cycles), cause); }
 
 Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
-  ++submitted_[static_cast<std::size_t>(descriptor.engine)];
   last_location_ = where;
   Command& command = pool_.acquire(descriptor);
   command.descriptor.id = OperationId{id_, next_sequence_++};

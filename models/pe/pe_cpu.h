@@ -1,7 +1,6 @@
 // The processor of a PE: runs a program in an SC_THREAD and keeps account of its time.
 #pragma once
 
-#include <array>
 #include <functional>
 
 #include "models/base/clock.h"
@@ -51,9 +50,6 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
     return static_cast<std::int64_t>(completions_.open_count());
   }
   [[nodiscard]] std::int64_t operations() const noexcept { return next_sequence_; }
-  [[nodiscard]] std::int64_t operations(Engine engine) const noexcept {
-    return submitted_[static_cast<std::size_t>(engine)];
-  }
   /// The operation that the program is in, for reports of a run that did not end.
   [[nodiscard]] SourceLocation last_location() const noexcept { return last_location_; }
   [[nodiscard]] TimeCause waiting_for() const noexcept { return waiting_for_; }
@@ -69,7 +65,6 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   template <typename Ready>
   void wait_until(Ready ready, TimeCause cause);
   void advance_to(Picoseconds time, TimeCause cause);
-  void check_for_errors() const;
 
   SimulatedTime now;
   PeId id_;
@@ -86,7 +81,6 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   Picoseconds local_time_;
   StallAccount account_;
   std::int64_t next_sequence_ = 0;
-  std::array<std::int64_t, engine_count> submitted_{};
   std::string error_;
   SourceLocation last_location_;
   TimeCause waiting_for_ = TimeCause::issue;

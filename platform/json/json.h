@@ -61,7 +61,6 @@ class Json {
   [[nodiscard]] bool is_bool() const noexcept { return std::holds_alternative<bool>(value_); }
   [[nodiscard]] bool is_int() const noexcept { return std::holds_alternative<std::int64_t>(value_); }
   [[nodiscard]] bool is_double() const noexcept { return std::holds_alternative<double>(value_); }
-  [[nodiscard]] bool is_number() const noexcept { return is_int() || is_double(); }
   [[nodiscard]] bool is_string() const noexcept { return std::holds_alternative<std::string>(value_); }
   [[nodiscard]] bool is_array() const noexcept { return std::holds_alternative<Array>(value_); }
   [[nodiscard]] bool is_object() const noexcept { return std::holds_alternative<Object>(value_); }

@@ -6,16 +6,6 @@ namespace kernwave::platform {
 
 namespace {
 
-[[nodiscard]] numeric::TensorBytes one_row(std::vector<std::uint8_t>& bytes, const HbmTensor& tensor) {
-  ScratchOperand view;
-  view.rows = 1;
-  view.cols = static_cast<std::int32_t>(tensor.row);
-  view.row_stride = view.cols;
-  view.col_stride = 1;
-  view.dtype = tensor.dtype;
-  return {bytes.data(), view};
-}
-
 [[nodiscard]] Bytes row_bytes(const HbmTensor& tensor) { return Bytes(tensor.row * size_of(tensor.dtype)); }
 
 [[nodiscard]] HbmAddress row_address(const HbmTensor& tensor, std::int64_t row) {
@@ -24,7 +14,7 @@ namespace {
 
 void write_row(System& system, const HbmTensor& tensor, std::int64_t row, const float* values) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(row_bytes(tensor).count()));
-  numeric::write_row(one_row(bytes, tensor), 0, values);
+  numeric::write_row({bytes.data(), numeric::dense_row(tensor.dtype, tensor.row)}, 0, values);
   const HbmAddress address = row_address(tensor, row);
   system.cube(address.cube()).hbm().write(address.offset(), bytes.data(), row_bytes(tensor));
 }
@@ -46,7 +36,8 @@ std::vector<float> read(const System& system, const HbmTensor& tensor) {
   for (std::int64_t row = 0; row < tensor.rows; ++row) {
     const HbmAddress address = row_address(tensor, row);
     system.cube(address.cube()).hbm().read(address.offset(), bytes.data(), row_bytes(tensor));
-    numeric::read_row(one_row(bytes, tensor), 0, values.data() + row * tensor.row);
+    numeric::read_row({bytes.data(), numeric::dense_row(tensor.dtype, tensor.row)}, 0,
+                      values.data() + row * tensor.row);
   }
   return values;
 }

@@ -1,4 +1,4 @@
-// The attention shapes of language models.
+// The attention shapes of transformer models.
 #pragma once
 
 #include <cstdint>

@@ -22,6 +22,7 @@
 #include "models/system/system.h"
 #include "platform/run/child_process.h"
 #include "platform/workload/random_data.h"
+#include "tests/support/contended_machine.h"
 #include "traces/op_log.h"
 
 int sc_main(int /*argc*/, char** /*argv*/) { return 0; }  // the library asks for the symbol; nothing calls it
@@ -49,18 +50,6 @@ constexpr std::array<Case, 2> cases = {
     {{"decode", kernels::gqa_attention_decode_short, {{{2, 150}, {1, 77}, {3, 64}}}},
      {"prefill", kernels::gqa_attention_prefill_short, {{{21, 70}, {13, 40}, {9, 5}}}}}};
 
-/// Two cubes of three PEs, with narrow memory and short queues: all of them contend.
-[[nodiscard]] SystemConfig contended_machine() {
-  SystemConfig config;
-  config.cubes = 2;
-  config.pes_per_cube = 3;
-  config.hbm.channels = 4;
-  config.hbm.bandwidth = Bandwidth(51'200'000'000);
-  config.hbm.queue_depth = 2;
-  config.pe.dma.queue_depth = 2;
-  return config;
-}
-
 /// FNV-1a, 64 bits: the same on every host, unlike std::hash.
 [[nodiscard]] std::uint64_t hash_of(std::string_view bytes) {
   std::uint64_t hash = 0xCBF29CE484222325;
@@ -72,7 +61,7 @@ constexpr std::array<Case, 2> cases = {
 class Run {
  public:
   Run(const Case& which, DType dtype, ConstructionOrder order)
-      : kernel_(which.kernel), system_("system", contended_machine(), DataMode::full, connector_, order) {
+      : kernel_(which.kernel), system_("system", testing::contended_machine(), DataMode::full, connector_, order) {
     args_.kv_heads = 3;
     args_.group = 3;
     args_.head_dim = 80;

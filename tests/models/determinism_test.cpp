@@ -15,27 +15,17 @@
 #include <vector>
 
 #include "tests/support/child.h"
+#include "tests/support/contended_machine.h"
 #include "tests/support/simulation.h"
 
 namespace kernwave {
 namespace {
 
+using testing::contended_machine;
 using testing::from_child;
 using testing::in_child;
 using testing::one_cube;
 using testing::Simulation;
-
-/// Two cubes of three PEs, with narrow memory and short queues: all of them contend.
-[[nodiscard]] SystemConfig contended_machine() {
-  SystemConfig config;
-  config.cubes = 2;
-  config.pes_per_cube = 3;
-  config.hbm.channels = 4;
-  config.hbm.bandwidth = Bandwidth(51'200'000'000);
-  config.hbm.queue_depth = 2;
-  config.pe.dma.queue_depth = 2;
-  return config;
-}
 
 /// Every PE of a cube reads the same channels in the same instants, multiplies, and writes.
 void contending_kernel(tl::Context& tl) {

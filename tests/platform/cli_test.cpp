@@ -32,6 +32,7 @@
 #include "platform/version.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform {
 namespace {
@@ -126,20 +127,8 @@ enum class User { own, without_rights };
 }
 
 /// Runs `kernwave` in a folder of the test's own.
-class CommandLine : public ::testing::Test {
+class CommandLine : public kernwave::testing::TemporaryFolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "kernwave_cli_XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-
-  void TearDown() override {
-    std::error_code ignored;
-    fs::permissions(folder_, fs::perms::owner_all, ignored);
-    fs::remove_all(folder_, ignored);
-  }
-
   [[nodiscard]] Outcome run(const Arguments& arguments, User user = User::own) const {
     return start(kernwave_executable(), arguments, folder_, user);
   }
@@ -158,15 +147,8 @@ class CommandLine : public ::testing::Test {
     return document("result.json");
   }
 
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
   [[nodiscard]] Json document(const std::string& name) const { return parse_json(read_file(path(name)), name); }
-  [[nodiscard]] std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-
   void expect_refused(const Arguments& arguments, const std::vector<std::string>& parts, User user = User::own) const;
-
-  fs::path folder_;
 };
 
 /// Exit code 2, nothing on standard output, one message that holds all parts.

@@ -17,6 +17,7 @@
 
 #include "platform/config/presets.h"
 #include "platform/files.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform {
 namespace {
@@ -26,18 +27,11 @@ namespace fs = std::filesystem;
 using Overrides = std::vector<std::string>;
 
 /// Loads TOML texts from files in a folder of its own.
-class ConfigurationFiles : public ::testing::Test {
+class ConfigurationFiles : public kernwave::testing::TemporaryFolderTest {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "kernwave_configuration_XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    path_ = (folder_ / "machine.toml").string();
-  }
-
-  void TearDown() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    TemporaryFolderTest::SetUp();
+    path_ = path("machine.toml");
   }
 
   [[nodiscard]] Configuration load(const std::string& toml, const Overrides& overrides = {}) const {
@@ -54,7 +48,6 @@ class ConfigurationFiles : public ::testing::Test {
     return {};
   }
 
-  fs::path folder_;
   std::string path_;
 };
 

@@ -13,33 +13,16 @@
 #include <iterator>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
+
 namespace kernwave::platform {
 namespace {
 
 namespace fs = std::filesystem;
 
 /// A folder of its own for each test, removed at its end.
-class Files : public ::testing::Test {
+class Files : public kernwave::testing::TemporaryFolderTest {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "kernwave_files_XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-
-  void TearDown() override {
-    std::error_code ignored;
-    fs::permissions(folder_, fs::perms::owner_all, ignored);
-    fs::remove_all(folder_, ignored);
-  }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  [[nodiscard]] std::size_t entries() const {
-    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
-  }
-
-  fs::path folder_;
 };
 
 std::string reason_of(const std::function<void()>& action) {

@@ -10,24 +10,18 @@
 #include <vector>
 
 #include "platform/files.h"
+#include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform {
 namespace {
 
 namespace fs = std::filesystem;
 
-class ModelShapes : public ::testing::Test {
+class ModelShapes : public kernwave::testing::TemporaryFolderTest {
  protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "kernwave_shapes_XXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    path_ = (folder_ / "config.json").string();
-  }
-
-  void TearDown() override {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
+    TemporaryFolderTest::SetUp();
+    path_ = path("config.json");
   }
 
   [[nodiscard]] ModelShape load(const std::string& text) const {
@@ -44,7 +38,6 @@ class ModelShapes : public ::testing::Test {
     return {};
   }
 
-  fs::path folder_;
   std::string path_;
 };
 

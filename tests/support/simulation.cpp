@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "models/numeric/tensor_bytes.h"
+#include "platform/workload/hbm_tensor.h"
 
 namespace kernwave::testing {
 
@@ -67,33 +67,13 @@ std::int64_t Simulation::count(Engine engine) const {
                        [engine](const traces::OperationRow& row) { return row.descriptor.engine == engine; });
 }
 
-namespace {
-
-[[nodiscard]] ScratchOperand row_of(DType dtype, std::int64_t count) {
-  ScratchOperand view;
-  view.rows = 1;
-  view.cols = static_cast<std::int32_t>(count);
-  view.row_stride = static_cast<std::int32_t>(count);
-  view.col_stride = 1;
-  view.dtype = dtype;
-  return view;
-}
-
-}  // namespace
-
 void Simulation::write(HbmAddress address, DType dtype, const std::vector<float>& values) {
   const auto count = static_cast<std::int64_t>(values.size());
-  std::vector<std::uint8_t> bytes(values.size() * static_cast<std::size_t>(size_of(dtype)));
-  numeric::write_row({bytes.data(), row_of(dtype, count)}, 0, values.data());
-  system_.cube(address.cube()).hbm().write(address.offset(), bytes.data(), Bytes(count * size_of(dtype)));
+  platform::write(system_, {address, 1, count, count, dtype}, values);
 }
 
 std::vector<float> Simulation::read(HbmAddress address, DType dtype, std::int64_t count) {
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(count * size_of(dtype)));
-  system_.cube(address.cube()).hbm().read(address.offset(), bytes.data(), Bytes(count * size_of(dtype)));
-  std::vector<float> values(static_cast<std::size_t>(count));
-  numeric::read_row({bytes.data(), row_of(dtype, count)}, 0, values.data());
-  return values;
+  return platform::read(system_, {address, 1, count, count, dtype});
 }
 
 Picoseconds isolated_transfer(const SystemConfig& config, Bytes bytes) {

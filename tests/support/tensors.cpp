@@ -20,16 +20,6 @@ namespace {
   return a == b && std::signbit(a) == std::signbit(b);
 }
 
-[[nodiscard]] ScratchOperand row_of(DType dtype, std::size_t count) {
-  ScratchOperand view;
-  view.rows = 1;
-  view.cols = static_cast<std::int32_t>(count);
-  view.row_stride = view.cols;
-  view.col_stride = 1;
-  view.dtype = dtype;
-  return view;
-}
-
 /// Integers and floats travel apart: neither f32 nor int32 holds the other.
 template <typename Number>
 [[nodiscard]] std::vector<std::uint8_t> encode(const Values& values) {
@@ -37,14 +27,16 @@ template <typename Number>
   numbers.reserve(values.elements.size());
   for (const double element : values.elements) numbers.push_back(static_cast<Number>(element));
   std::vector<std::uint8_t> bytes(numbers.size() * static_cast<std::size_t>(size_of(values.dtype)));
-  numeric::write_row({bytes.data(), row_of(values.dtype, numbers.size())}, 0, numbers.data());
+  numeric::write_row({bytes.data(), numeric::dense_row(values.dtype, static_cast<std::int64_t>(numbers.size()))}, 0,
+                     numbers.data());
   return bytes;
 }
 
 template <typename Number>
 void decode(std::vector<std::uint8_t>& bytes, Values& values) {
   std::vector<Number> numbers(static_cast<std::size_t>(values.shape.elements()));
-  numeric::read_row({bytes.data(), row_of(values.dtype, numbers.size())}, 0, numbers.data());
+  numeric::read_row({bytes.data(), numeric::dense_row(values.dtype, static_cast<std::int64_t>(numbers.size()))}, 0,
+                    numbers.data());
   values.elements.assign(numbers.begin(), numbers.end());
 }
 
