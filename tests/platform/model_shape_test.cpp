@@ -2,11 +2,8 @@
 #include "platform/workload/model_shape.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "platform/files.h"
@@ -14,8 +11,6 @@
 
 namespace kernwave::platform {
 namespace {
-
-namespace fs = std::filesystem;
 
 class ModelShapes : public kernwave::testing::TemporaryFolderTest {
  protected:
