@@ -13,7 +13,14 @@ class Launcher {
     for (const ProgramPosition& program : programs) {
       context.begin_program(program);
       const ScratchScope scope(context);
-      kernel(context);
+      try {
+        kernel(context);
+      } catch (const KernelError&) {
+        throw;
+      } catch (const std::exception& error) {  // the kernel's own: it does not say where
+        const auto& [x, y, z] = program.id;
+        throw KernelError(fmt::format("PE {}, program ({}, {}, {}): {}", pe.id().count(), x, y, z, error.what()));
+      }
     }
   }
 };

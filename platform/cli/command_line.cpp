@@ -55,8 +55,8 @@ void add_count(CLI::App& app, const std::string& name, Count& count, const std::
       ->type_name("COUNT");
 }
 
-template <typename Value>
-void add_choice(CLI::App& app, const std::string& name, Value& value, const std::map<std::string, Value>& choices,
+template <typename Value, typename Choice>
+void add_choice(CLI::App& app, const std::string& name, Value& value, const std::map<std::string, Choice>& choices,
                 const std::string& help) {
   std::string names;
   for (const auto& choice : choices) names += (names.empty() ? "" : " | ") + choice.first;

@@ -84,10 +84,7 @@ struct Machine {
   return 0;
 }
 
-[[nodiscard]] std::string error_text(const Json& error) {
-  if (error.is_null()) return "-";
-  return error.at("max_rel").is_null() ? "NaN" : fmt::format("{:.1e}", error.at("max_rel").as_double());
-}
+[[nodiscard]] std::string error_text(const Json& error) { return error.is_null() ? "-" : relative_error_text(error); }
 
 [[nodiscard]] std::string result_row(const std::vector<Json>& results, const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();

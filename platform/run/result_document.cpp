@@ -106,12 +106,12 @@ constexpr std::array<EngineName, engine_count> engine_names = {
 [[nodiscard]] Json error_object(const RunRequest& request, const Workload& workload, const System& system) {
   if (request.data == DataMode::none) return nullptr;
   const NumericError error = workload.verify(system);
-  const bool within = !error.has_nan && error.max_rel <= workload.tolerance();
   return Json::object({{"max_abs", error.max_abs},
                        {"max_rel", error.max_rel},
+                       {"has_nan", error.has_nan},
                        {"reference", "float64"},
                        {"tolerance", workload.tolerance()},
-                       {"within_tolerance", within}});
+                       {"within_tolerance", error.within(workload.tolerance())}});
 }
 
 [[nodiscard]] Json scratch_object(const System& system) {

@@ -10,6 +10,7 @@
 #include "models/system/run.h"
 #include "platform/run/child_process.h"
 #include "platform/run/result_document.h"
+#include "platform/run/summary.h"
 
 namespace kernwave::platform {
 
@@ -73,9 +74,8 @@ void require_right_result(const Json& result) {
   if (error.at("within_tolerance").as_bool()) return;
   throw SimulationError(
       fmt::format("the result is wrong: its relative error against the float64 reference is {}, "
-                  "the tolerance {}",
-                  error.at("max_rel").is_null() ? "NaN" : fmt::format("{:.3g}", error.at("max_rel").as_double()),
-                  error.at("tolerance").as_double()));
+                  "the tolerance {:.1e}",
+                  relative_error_text(error), error.at("tolerance").as_double()));
 }
 
 }  // namespace kernwave::platform

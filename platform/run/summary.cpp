@@ -120,13 +120,9 @@ void add_channels(Output out, const Json& result) {
 void add_rest(Output out, const Json& result) {
   const Json& error = result.at("error");
   if (!error.is_null()) {
-    if (error.at("max_rel").is_null()) {
-      fmt::format_to(out, "error       NaN in the output\n");
-    } else {
-      fmt::format_to(out, "error       max abs {:.3g}, max rel {:.3g} against float64 (tolerance {:.3g}): {}\n",
-                     error.at("max_abs").as_double(), error.at("max_rel").as_double(),
-                     error.at("tolerance").as_double(), error.at("within_tolerance").as_bool() ? "right" : "WRONG");
-    }
+    fmt::format_to(out, "error       max abs {:.1e}, max rel {} against float64 (tolerance {:.1e}): {}\n",
+                   error.at("max_abs").as_double(), relative_error_text(error), error.at("tolerance").as_double(),
+                   error.at("within_tolerance").as_bool() ? "right" : "WRONG");
   }
   const Json& scratch = result.at("scratch");
   const Json& host = result.at("host");
@@ -153,6 +149,11 @@ std::string time_text(std::int64_t picoseconds) {
     }
   }
   return fmt::format("{} ps", picoseconds);
+}
+
+std::string relative_error_text(const Json& error) {
+  if (error.at("has_nan").as_bool()) return "NaN";
+  return error.at("max_rel").is_null() ? "infinite" : fmt::format("{:.1e}", error.at("max_rel").as_double());
 }
 
 BindingBound binding_bound(const Json& result) {

@@ -14,6 +14,9 @@ namespace kernwave::platform {
 /// "41.93 us": picoseconds in the unit that leaves one to three digits before the point.
 [[nodiscard]] std::string time_text(std::int64_t picoseconds);
 
+/// The relative error of a result's `error` object: "3.1e-04", "NaN" or, where the reference is 0, "infinite".
+[[nodiscard]] std::string relative_error_text(const Json& error);
+
 /// The compulsory bound that binds, of a result.
 struct BindingBound {
   std::string resource;

@@ -57,7 +57,11 @@ constexpr std::int64_t largest_batch = 4096;
 }  // namespace
 
 AttentionWorkload::AttentionWorkload(AttentionKernel kernel, const WorkloadRequest& request, const SystemConfig& config)
-    : kernel_(kernel), config_(config), batch_(request.batch), kv_layout_(request.kv_layout), seed_(request.seed) {
+    : kernel_(kernel),
+      config_(config),
+      batch_(request.batch),
+      kv_layout_(request.kv_layout.value_or(KvLayout::heads_first)),
+      seed_(request.seed) {
   if (!request.model) throw WorkloadError("--model is missing: a name that `kernwave list` shows, or a config.json");
   if (request.m || request.n || request.k) throw WorkloadError("--m, --n and --k are for the gemm kernel");
   if (!is_float(request.dtype)) throw WorkloadError("--dtype: attention runs in f16, bf16 or f32");
@@ -105,13 +109,13 @@ void AttentionWorkload::place_heads(const WorkloadRequest& request) {
       programs_by_cube[pe_of(program).count() / config_.pes_per_cube].push_back(program);
     }
     for (const auto& [cube, programs] : programs_by_cube) {
-      place_sequence_in_cube(layout, CubeId(cube), programs, request.kv_layout);
+      place_sequence_in_cube(layout, CubeId(cube), programs);
     }
   }
 }
 
 void AttentionWorkload::place_sequence_in_cube(HbmLayout& layout, CubeId cube,
-                                               const std::vector<std::int64_t>& programs, KvLayout kv_layout) {
+                                               const std::vector<std::int64_t>& programs) {
   const auto heads = static_cast<std::int64_t>(programs.size());
   const std::int64_t element = size_of(args_.dtype);
   const AttentionHead& any = args_.heads[static_cast<std::size_t>(programs.front())];
@@ -122,7 +126,7 @@ void AttentionWorkload::place_sequence_in_cube(HbmLayout& layout, CubeId cube,
   const HbmAddress k = layout.allocate(cube, kv_bytes, "K");
   const HbmAddress v = layout.allocate(cube, kv_bytes, "V");
   const HbmAddress out = layout.allocate(cube, q_bytes, "the output");
-  const bool heads_first = kv_layout == KvLayout::heads_first;
+  const bool heads_first = kv_layout_ == KvLayout::heads_first;
   std::int64_t local = 0;
   for (const std::int64_t program : programs) {
     AttentionHead& head = args_.heads[static_cast<std::size_t>(program)];

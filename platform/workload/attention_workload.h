@@ -35,8 +35,7 @@ class AttentionWorkload : public Workload {
   enum class Part : std::uint8_t { q, k, v };
 
   void place_heads(const WorkloadRequest& request);
-  void place_sequence_in_cube(class HbmLayout& layout, CubeId cube, const std::vector<std::int64_t>& programs,
-                              KvLayout kv_layout);
+  void place_sequence_in_cube(class HbmLayout& layout, CubeId cube, const std::vector<std::int64_t>& programs);
   [[nodiscard]] std::int64_t programs() const { return static_cast<std::int64_t>(args_.heads.size()); }
   [[nodiscard]] PeId pe_of(std::int64_t program) const;
   [[nodiscard]] std::int64_t visible_scores(const kernels::AttentionHead& head) const;

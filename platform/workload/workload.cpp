@@ -53,7 +53,7 @@ std::unique_ptr<Workload> make_workload(const WorkloadRequest& request, const Sy
   const auto nearest = nearest_name(request.kernel, names);
   std::string message = fmt::format("there is no kernel {}", in_quotes(request.kernel));
   if (nearest) message += fmt::format("; did you mean {}?", *nearest);
-  throw WorkloadError(message + " `kernwave list` shows them");
+  throw WorkloadError(message + (nearest ? " " : "; ") + "`kernwave list` shows all");
 }
 
 }  // namespace kernwave::platform

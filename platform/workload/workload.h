@@ -35,7 +35,7 @@ struct WorkloadRequest {
   std::vector<std::int64_t> s_q;    ///< one for all sequences, or one each
   std::vector<std::int64_t> s_kv;   ///< likewise
   std::optional<bool> causal;
-  KvLayout kv_layout = KvLayout::heads_first;
+  std::optional<KvLayout> kv_layout;
   DType dtype = DType::f16;
   std::optional<std::int64_t> tile;     ///< keys a step
   std::optional<std::int64_t> m, n, k;  ///< gemm

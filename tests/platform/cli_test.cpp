@@ -354,7 +354,7 @@ TEST_F(CommandLine, RunWithDataChecksTheResult) {
     const Arguments arguments = decode + words("--s-kv 1000 --dtype " + dtype + " --json full.json");
     const std::string summary = output_of(arguments);
     const Json error = document("full.json").at("error");
-    expect_keys(error, {"max_abs", "max_rel", "reference", "tolerance", "within_tolerance"});
+    expect_keys(error, {"max_abs", "max_rel", "has_nan", "reference", "tolerance", "within_tolerance"});
     EXPECT_EQ(error.at("reference").as_string(), "float64");
     EXPECT_TRUE(error.at("within_tolerance").as_bool());
     EXPECT_GT(error.at("max_abs").as_double(), 0.0);
@@ -476,6 +476,8 @@ struct Mistake {
       {words("run gemm --m 10 --n 10"), {"--k is missing"}},
       {words("run gemm --m 10 --n 10 --k 0"), {"--k", "not 0"}},
       {words("run gemm --m 10 --n 10 --k 10 --s-kv 5"), {"--s-kv", "attention"}},
+      {words("run gemm --m 10 --n 10 --k 10 --kv-layout hsd"), {"--kv-layout", "attention"}},
+      {words("run attention"), {"there is no kernel \"attention\"", "; `kernwave list` shows all"}},
       // counts
       {decode + words("--s-kv 0"), {"--s-kv", "not 0"}},
       {decode + words("--s-kv=-5"), {"--s-kv", "\"-5\" is negative"}},
