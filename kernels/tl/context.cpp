@@ -9,28 +9,42 @@ namespace kernwave::tl {
 
 namespace {
 
-[[nodiscard]] TimeCause cause_of(Engine engine) noexcept {
-  switch (engine) {
-    case Engine::dma_read:
+[[nodiscard]] TimeCause cause_of(OperationKind kind) noexcept {
+  switch (kind) {
+    case OperationKind::load:
       return TimeCause::load;
-    case Engine::dma_write:
+    case OperationKind::store:
       return TimeCause::store;
-    case Engine::gemm:
-    case Engine::math:
+    case OperationKind::send:
+      return TimeCause::credit;
+    case OperationKind::receive:
+    case OperationKind::receive_async:
+      return TimeCause::receive;
+    case OperationKind::composite:
+      return TimeCause::composite;
+    case OperationKind::dot:
+    case OperationKind::math:
       break;
   }
   return TimeCause::compute;
 }
 
-[[nodiscard]] Cycles issue_cost(const IssueCosts& costs, Engine engine) noexcept {
-  switch (engine) {
-    case Engine::dma_read:
+[[nodiscard]] Cycles issue_cost(const IssueCosts& costs, OperationKind kind) noexcept {
+  switch (kind) {
+    case OperationKind::load:
       return costs.load;
-    case Engine::dma_write:
+    case OperationKind::store:
       return costs.store;
-    case Engine::gemm:
+    case OperationKind::send:
+      return costs.send;
+    case OperationKind::receive:
+    case OperationKind::receive_async:
+      return costs.receive;
+    case OperationKind::composite:
+      return costs.composite;
+    case OperationKind::dot:
       return costs.dot;
-    case Engine::math:
+    case OperationKind::math:
       break;
   }
   return costs.math;
@@ -202,11 +216,11 @@ void Context::await_memory_order(const HbmRegion& region, bool writes) {
   }
 }
 
-Completion Context::issue(const Descriptor& descriptor, SourceLocation where) {
+Completion Context::issue(OperationKind kind, const Descriptor& descriptor, SourceLocation where) {
   PeCpu& cpu = pe_.cpu();
-  cpu.spend(TimeCause::issue, issue_cost(pe_.config().issue, descriptor.engine));
+  cpu.spend(TimeCause::issue, issue_cost(pe_.config().issue, kind));
   const Completion completion = cpu.submit(descriptor, where);
-  if (waits_at_issue(policy_, descriptor.engine)) cpu.wait_for(completion, cause_of(descriptor.engine));
+  if (waits_at_issue(policy_, kind)) cpu.wait_for(completion, cause_of(kind));
   return completion;
 }
 

@@ -203,7 +203,7 @@ class Context {
   [[nodiscard]] Tensor allocate(const char* operation, const Shape& shape, DType dtype, SourceLocation where);
   void await_memory_order(const HbmRegion& region, bool writes);
 
-  [[nodiscard]] Completion issue(const Descriptor& descriptor, SourceLocation where);
+  [[nodiscard]] Completion issue(OperationKind kind, const Descriptor& descriptor, SourceLocation where);
 
   // Transfers.
   struct Transfer {

@@ -67,7 +67,7 @@ Tensor Context::issue_dot(const Tensor& a, const Tensor& b, const Tensor& target
   Descriptor descriptor;
   descriptor.engine = Engine::gemm;
   descriptor.work = GemmDescriptor{a.operand(), b.operand(), target.operand(), accumulate};
-  const Completion completion = issue(descriptor, where);
+  const Completion completion = issue(OperationKind::dot, descriptor, where);
   note_reader(a, completion);
   note_reader(b, completion);
   note_writer(target, completion, TimeCause::compute);
@@ -103,7 +103,7 @@ Tensor Context::fill_with(MathOp op, const Tensor& tensor, double value, SourceL
   math.in[0].is_immediate = true;
   math.in[0].immediate = value;
   math.out = tensor.operand();
-  const Completion completion = issue(descriptor, where);
+  const Completion completion = issue(OperationKind::math, descriptor, where);
   note_writer(tensor, completion, TimeCause::compute);
   return tensor;
 }
@@ -188,7 +188,7 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
     require(!shares || same_view(math.in[i].tensor, math.out), operation, where,
             "out= and an operand share a buffer through different views", target);
   }
-  const Completion completion = issue(descriptor, where);
+  const Completion completion = issue(OperationKind::math, descriptor, where);
   if (!complete(completion)) {
     for (const Operand* operand : operands) {
       if (operand->is_tensor()) note_reader(operand->tensor(), completion);
@@ -347,7 +347,7 @@ Tensor Context::reduce(MathOp op, const Operand& x, int axis, bool keep_dims, co
   math.axis = static_cast<std::uint8_t>(rank == 1 ? 1 : axis);  // the hardware sees a vector as one row
   math.in[0].tensor = tensor.operand();
   math.out = target.operand();
-  const Completion completion = issue(descriptor, where);
+  const Completion completion = issue(OperationKind::math, descriptor, where);
   note_reader(tensor, completion);
   note_writer(target, completion, TimeCause::compute);
   return target;

@@ -80,7 +80,7 @@ Tensor Context::load(HbmAddress address, const Shape& shape, DType dtype, const 
     dma.padding = Padding::value;
     dma.padding_value = *options.other();
   }
-  const Completion completion = issue(dma_descriptor(Engine::dma_read, dma), where);
+  const Completion completion = issue(OperationKind::load, dma_descriptor(Engine::dma_read, dma), where);
   memory_order_.add(transfer.region, false, completion);
   note_writer(tensor, completion, TimeCause::load);
   return tensor;
@@ -102,7 +102,7 @@ Pending Context::store(HbmAddress address, const Tensor& tensor, const StoreOpti
   dma.local = transfer.local;
   dma.valid_rows = transfer.valid_rows;
   dma.valid_cols = transfer.valid_cols;
-  const Completion completion = issue(dma_descriptor(Engine::dma_write, dma), where);
+  const Completion completion = issue(OperationKind::store, dma_descriptor(Engine::dma_write, dma), where);
   memory_order_.add(transfer.region, true, completion);
   note_reader(tensor, completion);
   return Pending(completion, TimeCause::store);

@@ -4,27 +4,35 @@
 #include <cstdint>
 #include <string_view>
 
-#include "models/protocol/descriptor.h"
-
 namespace kernwave::tl {
 
+/// What a program can issue.
+enum class OperationKind : std::uint8_t { load, store, dot, math, send, receive, receive_async, composite };
+
 /// One mechanism, three sets of operations that do not wait at issue. A result never depends on the policy.
+/// Calls that are asynchronous by name (recv_async, composite) never wait; `recv` always does.
 enum class Policy : std::uint8_t {
   blocking,      ///< every operation waits for its completion where it is issued
-  lazy,          ///< loads and stores do not: a load is awaited where its tensor is first used
+  lazy,          ///< loads, stores and sends do not: a load is awaited where its tensor is first used
   stall_on_use,  ///< nothing does: every result is awaited where it is first used, as with a scoreboard
 };
 
-[[nodiscard]] constexpr bool waits_at_issue(Policy policy, Engine engine) noexcept {
-  switch (policy) {
-    case Policy::blocking:
+[[nodiscard]] constexpr bool waits_at_issue(Policy policy, OperationKind kind) noexcept {
+  switch (kind) {
+    case OperationKind::receive:
       return true;
-    case Policy::lazy:
-      return engine != Engine::dma_read && engine != Engine::dma_write;
-    case Policy::stall_on_use:
+    case OperationKind::receive_async:
+    case OperationKind::composite:
       return false;
+    case OperationKind::load:
+    case OperationKind::store:
+    case OperationKind::send:
+      return policy == Policy::blocking;
+    case OperationKind::dot:
+    case OperationKind::math:
+      break;
   }
-  return true;
+  return policy != Policy::stall_on_use;
 }
 
 [[nodiscard]] constexpr std::string_view name_of(Policy policy) noexcept {

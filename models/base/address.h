@@ -59,6 +59,7 @@ class ScratchAddress {
 struct OperationId {
   PeId pe;
   std::int64_t sequence = 0;
+  std::int32_t part = 0;  ///< 0: the operation itself; n: the n-th part of a composite
 };
 
 /// Where in a kernel's source a call stands. Lines are for people; results never depend on them.

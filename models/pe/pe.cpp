@@ -31,6 +31,7 @@ const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
     case Engine::gemm:
       return gemm_.statistics();
     case Engine::math:
+    case Engine::ipcq:
       break;
   }
   return math_.statistics();

@@ -17,7 +17,7 @@ enum class TimeCause : std::uint8_t {
   store,         ///< waiting for a store
   composite,     ///< waiting for a composite
   receive,       ///< waiting for a message
-  credit,        ///< waiting for room at the receiver
+  credit,        ///< waiting for room at the receiver, or for a message to land there
   queue,         ///< waiting for a place in the scheduler's queue
   scratch,       ///< waiting for bytes of scratch that are still in use
   memory_order,  ///< waiting for an earlier access to the same bytes of HBM

@@ -31,6 +31,8 @@ std::string_view category_of(const Descriptor& descriptor) noexcept {
       return "gemm";
     case Engine::math:
       return "math";
+    case Engine::ipcq:
+      return "comm";
   }
   return "?";
 }
@@ -45,6 +47,8 @@ std::string_view name_of(const Descriptor& descriptor) noexcept {
       return "dot";
     case Engine::math:
       return name_of(descriptor.math().op);
+    case Engine::ipcq:
+      return descriptor.ipcq().action == IpcqAction::send ? "ipcq_copy" : "ipcq_recv";
   }
   return "?";
 }
@@ -59,12 +63,17 @@ std::string describe(const Descriptor& descriptor) {
   if (const auto* gemm = std::get_if<GemmDescriptor>(&descriptor.work)) {
     return text + fmt::format(" of {} . {}", shape_text(gemm->a), shape_text(gemm->b));
   }
+  if (const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work)) {
+    for (std::size_t i = 0; i < ipcq->count; ++i) text += (i == 0 ? " of " : ", ") + shape_text(ipcq->tensors[i]);
+    return text + (ipcq->action == IpcqAction::send ? " to the " : " from the ") + std::string(name_of(ipcq->direction));
+  }
   return text + fmt::format(" to {}", shape_text(descriptor.math().out));
 }
 
 Bytes transferred_bytes(const Descriptor& descriptor) noexcept {
-  const auto* dma = std::get_if<DmaDescriptor>(&descriptor.work);
-  return dma == nullptr ? Bytes(0) : dma->region.bytes();
+  if (const auto* dma = std::get_if<DmaDescriptor>(&descriptor.work)) return dma->region.bytes();
+  if (const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work)) return ipcq->bytes();
+  return Bytes(0);
 }
 
 std::int64_t flops_of(const Descriptor& descriptor) noexcept {

@@ -10,13 +10,14 @@
 
 #include "models/base/address.h"
 #include "models/base/dtype.h"
+#include "models/base/direction.h"
 #include "models/base/quantity.h"
 
 namespace kernwave {
 
 /// The engines of a PE, in the order of their doorbells.
-enum class Engine : std::uint8_t { dma_read, dma_write, gemm, math };
-inline constexpr std::size_t engine_count = 4;
+enum class Engine : std::uint8_t { dma_read, dma_write, gemm, math, ipcq };
+inline constexpr std::size_t engine_count = 5;
 
 /// A command for engine e is written to address doorbell(e).
 inline constexpr std::uint64_t doorbell_stride = 0x1000;
@@ -128,24 +129,41 @@ struct MathDescriptor {
   std::array<MathOperand, 3> in;
 };
 
+enum class IpcqAction : std::uint8_t { send, receive };
+
+/// One message. Sent: the tensors' elements, one after another, each row by row. Received: into tensors[0], a slot.
+struct IpcqDescriptor {
+  IpcqAction action = IpcqAction::send;
+  Direction direction = Direction::north;  ///< of the link: where to, or where from
+  std::uint8_t count = 1;                  ///< of tensors
+  std::array<ScratchOperand, 3> tensors;
+
+  [[nodiscard]] constexpr Bytes bytes() const noexcept {
+    Bytes sum;
+    for (std::size_t i = 0; i < count; ++i) sum += tensors[i].bytes();
+    return sum;
+  }
+};
+
 struct Descriptor {
   OperationId id;
   Engine engine = Engine::math;
-  std::variant<MathDescriptor, GemmDescriptor, DmaDescriptor> work;
+  std::variant<MathDescriptor, GemmDescriptor, DmaDescriptor, IpcqDescriptor> work;
 
   [[nodiscard]] const DmaDescriptor& dma() const { return std::get<DmaDescriptor>(work); }
   [[nodiscard]] const GemmDescriptor& gemm() const { return std::get<GemmDescriptor>(work); }
   [[nodiscard]] const MathDescriptor& math() const { return std::get<MathDescriptor>(work); }
+  [[nodiscard]] const IpcqDescriptor& ipcq() const { return std::get<IpcqDescriptor>(work); }
 };
 static_assert(std::is_trivially_copyable_v<Descriptor>);
 
-/// "memory", "gemm" or "math".
+/// "memory", "gemm", "math" or "comm".
 [[nodiscard]] std::string_view category_of(const Descriptor& descriptor) noexcept;
-/// "dma_read", "dma_write", "dot", "exp2", ...
+/// "dma_read", "dma_write", "dot", "exp2", "ipcq_copy", "ipcq_recv", ...
 [[nodiscard]] std::string_view name_of(const Descriptor& descriptor) noexcept;
 /// For people: "memory/dma_read of 128x128 f16 at cube 0, offset 0x4000", "gemm/dot of 4x128 f16 . 128x512 f16", ...
 [[nodiscard]] std::string describe(const Descriptor& descriptor);
-/// Bytes between HBM and scratch (0 for a computation).
+/// Bytes between HBM and scratch, or of a message (0 for a computation).
 [[nodiscard]] Bytes transferred_bytes(const Descriptor& descriptor) noexcept;
 /// Floating-point operations: 2 M N K of a dot, one an element of a MATH operation.
 [[nodiscard]] std::int64_t flops_of(const Descriptor& descriptor) noexcept;

@@ -18,6 +18,9 @@ struct IssueCosts {
   Cycles store{8};
   Cycles dot{6};
   Cycles math{2};
+  Cycles composite{12};
+  Cycles send{8};
+  Cycles receive{6};
 };
 
 struct SchedulerConfig {
@@ -83,6 +86,23 @@ struct DmaConfig {
   Bytes burst{0};
 };
 
+/// Which PEs the queues of a PE lead to.
+enum class IpcqTopology : std::uint8_t {
+  ring,  ///< east and west: the same PE of the next and the previous cube, around; north and south: along the cube
+  line,  ///< the same without the link between the last cube and the first
+  mesh,  ///< all four inside the cube, whose PEs form the squarest possible grid
+};
+
+struct IpcqConfig {
+  IpcqTopology topology = IpcqTopology::ring;
+  std::int64_t depth = 2;               ///< slots of one direction at the receiver
+  std::int64_t window = 1;              ///< messages of one direction that are sent and not yet received
+  Bandwidth bandwidth{128'000'000'000};  ///< of one link
+  Picoseconds hop{100'000};             ///< from sending a message to its first data
+  Bytes slot_bytes{0};                  ///< 0: as large as the kernel's largest message
+  bool shared_per_cube = false;         ///< the PEs of a cube share one link a direction
+};
+
 struct PeConfig {
   Frequency clock{1'000'000'000};
   IssueCosts issue;
@@ -91,6 +111,7 @@ struct PeConfig {
   MathConfig math;
   ScratchConfig scratch;
   DmaConfig dma;
+  IpcqConfig ipcq;
 };
 
 struct HbmConfig {

@@ -20,6 +20,9 @@ load = 8
 store = 8
 dot = 6
 math = 2
+composite = 12
+send = 8
+receive = 6
 
 [pe.scheduler]
 queue_depth = 16

@@ -14,7 +14,7 @@ struct EngineName {
   Engine engine;
   std::string_view name;
 };
-constexpr std::array<EngineName, engine_count> engine_names = {
+constexpr std::array<EngineName, 4> engine_names = {
     {{Engine::dma_read, "dma_read"}, {Engine::dma_write, "dma_write"}, {Engine::gemm, "gemm"}, {Engine::math, "math"}}};
 
 [[nodiscard]] std::string pe_key(std::int64_t id) { return fmt::format("pe{}", id); }

@@ -349,11 +349,18 @@ TEST(Policies, NamesAndSetsOfKindsThatDoNotWait) {
   EXPECT_EQ(tl::name_of(tl::Policy::blocking), "blocking");
   EXPECT_EQ(tl::name_of(tl::Policy::lazy), "lazy");
   EXPECT_EQ(tl::name_of(tl::Policy::stall_on_use), "stall_on_use");
-  for (const Engine engine : {Engine::dma_read, Engine::dma_write, Engine::gemm, Engine::math}) {
-    const bool transfer = engine == Engine::dma_read || engine == Engine::dma_write;
-    EXPECT_TRUE(tl::waits_at_issue(tl::Policy::blocking, engine));
-    EXPECT_EQ(tl::waits_at_issue(tl::Policy::lazy, engine), !transfer);
-    EXPECT_FALSE(tl::waits_at_issue(tl::Policy::stall_on_use, engine));
+  using Kind = tl::OperationKind;
+  for (const Kind kind : {Kind::load, Kind::store, Kind::send, Kind::dot, Kind::math}) {
+    const bool transfer = kind == Kind::load || kind == Kind::store || kind == Kind::send;
+    EXPECT_TRUE(tl::waits_at_issue(tl::Policy::blocking, kind));
+    EXPECT_EQ(tl::waits_at_issue(tl::Policy::lazy, kind), !transfer);
+    EXPECT_FALSE(tl::waits_at_issue(tl::Policy::stall_on_use, kind));
+  }
+  // Asynchronous by name, and waiting by name: under every policy.
+  for (const tl::Policy policy : {tl::Policy::blocking, tl::Policy::lazy, tl::Policy::stall_on_use}) {
+    EXPECT_TRUE(tl::waits_at_issue(policy, Kind::receive));
+    EXPECT_FALSE(tl::waits_at_issue(policy, Kind::receive_async));
+    EXPECT_FALSE(tl::waits_at_issue(policy, Kind::composite));
   }
 }
 
