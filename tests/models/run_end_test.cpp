@@ -73,7 +73,7 @@ TEST(RunEnd, AnExceptionInAKernelFailsTheRunWithItsMessage) {
         tl.load(HbmAddress(0), {64, 128}, DType::f16);
         throw std::runtime_error("the kernel's own complaint");
       });
-      EXPECT_EQ(message, "the kernel's own complaint");
+      EXPECT_EQ(message, "PE 0, program (0, 0, 0): the kernel's own complaint");
       EXPECT_EQ(simulation.system().ledger().failures().front().pe, PeId(0));
       EXPECT_FALSE(simulation.pe(0).cpu().drained());
     });

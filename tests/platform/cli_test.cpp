@@ -670,7 +670,7 @@ TEST(FailedSimulations, IncludeThoseWhoseResultIsWrong) {
   };
   EXPECT_EQ(check({0.1, 0.5, false}), "no error");
   EXPECT_EQ(check({0.1, 0.75, false}),
-            "the result is wrong: its relative error against the float64 reference is 0.75, the tolerance 0.5");
+            "the result is wrong: its relative error against the float64 reference is 7.5e-01, the tolerance 5.0e-01");
   EXPECT_TRUE(contains(check({0.0, 0.0, true}), "wrong"));
 }
 
