@@ -89,7 +89,8 @@ ScratchScope::ScratchScope(Context& context) : context_(context) { context_.aren
 
 ScratchScope::~ScratchScope() { context_.leave_scope(); }
 
-Context::Context(Pe& pe, Policy policy) : pe_(pe), policy_(policy), arena_(pe.scratch().capacity()) {}
+Context::Context(Pe& pe, Policy policy)
+    : pe_(pe), policy_(policy), arena_(pe.scratch().capacity() - pe.ipcq().slots_size()) {}
 
 std::int64_t Context::program_id(int axis, SourceLocation where) const {
   require(axis >= 0 && axis < 3, "program_id", where, "a grid has axes 0, 1 and 2");
@@ -101,7 +102,11 @@ std::int64_t Context::num_programs(int axis, SourceLocation where) const {
   return program_.grid[static_cast<std::size_t>(axis)];
 }
 
-void Context::leave_scope() { arena_.leave_scope(completeness()); }
+void Context::leave_scope() {
+  arena_.leave_scope(completeness(), [this](const ScratchArena::Slot& slot, const std::vector<Completion>& users) {
+    pe_.cpu().release_slot(slot.direction, slot.message, users);
+  });
+}
 
 void Context::fail(const char* operation, SourceLocation where, const std::string& message) const {
   throw KernelError(
@@ -174,8 +179,11 @@ Tensor Context::allocate(const char* operation, const Shape& shape, DType dtype,
   const Bytes size(shape.elements() * size_of(dtype));
   if (!arena_.fits(size)) {
     fail(operation, where,
-         fmt::format("scratch overflow: {} {} needs {} B, {} of {} B are in use: {}", to_string(shape), name_of(dtype),
-                     size.count(), arena_.top().count(), arena_.capacity().count(), arena_.holders()));
+         fmt::format("scratch overflow: {} {} needs {} B, {} of {} B are in use: {}{}", to_string(shape),
+                     name_of(dtype), size.count(), arena_.top().count(), arena_.capacity().count(), arena_.holders(),
+                     pe_.ipcq().slots_size() == Bytes(0)
+                         ? ""
+                         : fmt::format("; besides, the slots of queues hold {} B", pe_.ipcq().slots_size().count())));
   }
   const BufferId id = arena_.allocate(size, BufferOrigin{operation, where, shape, dtype});
   const ScratchAddress address = arena_.buffer(id).address;
@@ -183,7 +191,7 @@ Tensor Context::allocate(const char* operation, const Shape& shape, DType dtype,
        user = arena_.user_of(address, size, completeness())) {
     pe_.cpu().wait_for(user, TimeCause::scratch);
   }
-  pe_.scratch().note_use(arena_.top());
+  pe_.scratch().note_use(arena_.top() + pe_.ipcq().slots_size());
   const std::int64_t outer = shape.rank() == 1 ? 1 : shape[1];
   Tensor tensor(*this, id, address, shape, {outer, 1}, dtype);
   pe_.scratch().poison(tensor.operand());

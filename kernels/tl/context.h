@@ -92,6 +92,22 @@ class Context {
   const Tensor& wait(const Tensor& tensor, SourceLocation where = SourceLocation::current());
   void wait(const Pending& pending);
 
+  // ---- messages to and from neighbours
+
+  /// Sends dense tensors as one message, their elements one after another. Waits before it is issued, under every
+  /// policy, for a free slot at the receiver, for the window, and for all earlier loads, stores and composites of this
+  /// PE, so that whoever receives the message sees what this PE has stored. Complete when the message has landed.
+  /// Logged as comm/ipcq_copy.
+  Pending send(Direction direction, const std::vector<Tensor>& tensors,
+               SourceLocation where = SourceLocation::current());
+  Pending send(Direction direction, const Tensor& tensor, SourceLocation where = SourceLocation::current());
+  /// The next message from that direction: the slot in which it landed, not a copy. The slot falls free, in order, when
+  /// the current scope has ended and the last operation that reads it is done. Logged as comm/ipcq_recv.
+  Tensor recv(Direction direction, const Shape& shape, DType dtype, SourceLocation where = SourceLocation::current());
+  /// The same, pending: whatever uses the tensor first waits for the message.
+  Tensor recv_async(Direction direction, const Shape& shape, DType dtype,
+                    SourceLocation where = SourceLocation::current());
+
   // ---- scratch
 
   /// An uninitialised tensor in the current scope, for `into` and `out`.
@@ -171,6 +187,9 @@ class Context {
   /// The same elements in row-major order in another shape; the tensor must be dense.
   [[nodiscard]] Tensor reshape(const Tensor& x, const Shape& shape,
                                SourceLocation where = SourceLocation::current()) const;
+  /// Rows begin ... end - 1 of a matrix, or those elements of a vector.
+  [[nodiscard]] Tensor slice(const Tensor& x, std::int64_t begin, std::int64_t end,
+                             SourceLocation where = SourceLocation::current()) const;
 
  private:
   friend class ScratchScope;
@@ -204,6 +223,11 @@ class Context {
   void await_memory_order(const HbmRegion& region, bool writes);
 
   [[nodiscard]] Completion issue(OperationKind kind, const Descriptor& descriptor, SourceLocation where);
+
+  // Messages.
+  void check_send(Direction direction, const std::vector<Tensor>& tensors, SourceLocation where);
+  [[nodiscard]] Tensor receive(OperationKind kind, Direction direction, const Shape& shape, DType dtype,
+                               SourceLocation where);
 
   // Transfers.
   struct Transfer {
@@ -241,6 +265,7 @@ class Context {
   ProgramPosition program_;
   ScratchArena arena_;
   MemoryOrder memory_order_;
+  std::array<std::int64_t, direction_count> received_{};  // messages of each direction that were asked for
 };
 
 template <typename Subject>

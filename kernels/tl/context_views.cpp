@@ -59,4 +59,15 @@ Tensor Context::reshape(const Tensor& x, const Shape& shape, SourceLocation wher
   return Tensor(x.context(), x.buffer_, x.address_, shape, {shape.rank() == 1 ? 1 : shape[1], 1}, x.dtype_);
 }
 
+Tensor Context::slice(const Tensor& x, std::int64_t begin, std::int64_t end, SourceLocation where) const {
+  constexpr const char* operation = "slice";
+  check_alive(operation, x, where);
+  if (begin < 0 || begin >= end || end > x.shape()[0]) {
+    fail(operation, where, fmt::format("{} to {} does not lie inside {}", begin, end, to_string(x.shape())));
+  }
+  const ScratchAddress address(x.address_.count() + begin * x.strides_[0] * size_of(x.dtype_));
+  const Shape shape = x.shape().rank() == 1 ? Shape{end - begin} : Shape{end - begin, x.shape()[1]};
+  return Tensor(x.context(), x.buffer_, address, shape, x.strides_, x.dtype_);
+}
+
 }  // namespace kernwave::tl

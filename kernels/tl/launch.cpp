@@ -25,7 +25,26 @@ class Launcher {
   }
 };
 
-void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy) {
+namespace {
+
+void open_queues(Pe& pe, const Queues& queues) {
+  for (const Direction direction : queues.receive_from) {
+    if (!pe.ipcq().linked(direction)) continue;
+    const IpcqConfig& config = pe.config().ipcq;
+    const Bytes slot = config.slot_bytes == Bytes(0) ? queues.slot_bytes : config.slot_bytes;
+    if (!pe.ipcq().open(direction, slot)) {
+      throw std::invalid_argument(fmt::format(
+          "launch: scratch overflow: on PE {}, {} slots of {} B for messages from the {} bring the slots of queues to "
+          "{} B; scratch has {} B",
+          pe.id().count(), config.depth, slot.count(), name_of(direction), pe.ipcq().slots_size().count(),
+          pe.scratch().capacity().count()));
+    }
+  }
+}
+
+}  // namespace
+
+void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy, const Queues& queues) {
   if (pes.empty()) throw std::invalid_argument("launch: there is no PE to run on");
   for (const std::int64_t extent : grid) {
     if (extent < 1) {
@@ -45,11 +64,14 @@ void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel,
   for (std::size_t i = 0; i < pes.size(); ++i) {
     if (programs[i].empty()) continue;
     Pe& pe = *pes[i];
+    open_queues(pe, queues);
     pe.cpu().set_program(
         [&pe, policy, kernel, mine = programs[i]](PeCpu&) { Launcher::run(pe, policy, kernel, mine); });
   }
 }
 
-void launch(Pe& pe, const Kernel& kernel, Policy policy) { launch({&pe}, Grid{1, 1, 1}, kernel, policy); }
+void launch(Pe& pe, const Kernel& kernel, Policy policy, const Queues& queues) {
+  launch({&pe}, Grid{1, 1, 1}, kernel, policy, queues);
+}
 
 }  // namespace kernwave::tl

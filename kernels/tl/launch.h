@@ -18,11 +18,21 @@ using Kernel = std::function<void(Context&)>;
 /// How many programs run along each axis.
 using Grid = std::array<std::int64_t, 3>;
 
+/// The queues that a kernel receives from. Slots exist only for them: `ipcq.depth` each, at fixed addresses at the top
+/// of scratch, counted in capacity and peak. `slot_bytes` is the largest message; the configuration may set a larger
+/// one.
+struct Queues {
+  std::vector<Direction> receive_from;
+  Bytes slot_bytes;
+};
+
 /// Program (x, y, z) has number x + X (y + Y z) and runs on PE (number mod PEs) of the list; the programs of one PE run
-/// in turn. Call during elaboration. Throws std::invalid_argument when the grid or the list is empty.
-void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy = Policy::lazy);
+/// in turn. A direction without a neighbour is passed over. Call during elaboration. Throws std::invalid_argument when
+/// the grid or the list is empty, or when the slots do not fit into scratch.
+void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy = Policy::lazy,
+            const Queues& queues = {});
 
 /// One program on one PE.
-void launch(Pe& pe, const Kernel& kernel, Policy policy = Policy::lazy);
+void launch(Pe& pe, const Kernel& kernel, Policy policy = Policy::lazy, const Queues& queues = {});
 
 }  // namespace kernwave::tl

@@ -31,6 +31,15 @@ class MemoryOrder {
     return found;
   }
 
+  /// An access in flight, if there is any.
+  template <typename IsComplete>
+  [[nodiscard]] std::optional<Completion> any(IsComplete is_complete) const {
+    for (const Access& access : accesses_) {
+      if (!is_complete(access.completion)) return access.completion;
+    }
+    return std::nullopt;
+  }
+
   void add(const HbmRegion& region, bool writes, Completion completion) {
     accesses_.push_back({region, writes, completion});
   }

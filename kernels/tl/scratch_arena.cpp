@@ -7,21 +7,33 @@
 namespace kernwave::tl {
 
 BufferId ScratchArena::allocate(Bytes size, const BufferOrigin& origin) {
+  const BufferId id = make(ScratchAddress(top_.count()), size, origin);
+  top_ += aligned(size);
+  return id;
+}
+
+BufferId ScratchArena::adopt(const Slot& slot, ScratchAddress address, Bytes size, const BufferOrigin& origin) {
+  const BufferId id = make(address, size, origin);
+  buffer(id).slot = slot;
+  return id;
+}
+
+BufferId ScratchArena::make(ScratchAddress address, Bytes size, const BufferOrigin& origin) {
   if (free_slots_.empty()) {
     buffers_.emplace_back();
     free_slots_.push_back(static_cast<std::uint32_t>(buffers_.size() - 1));
   }
-  const std::uint32_t slot = free_slots_.back();
+  const std::uint32_t number = free_slots_.back();
   free_slots_.pop_back();
-  Buffer& buffer = buffers_[slot];
-  buffer.address = ScratchAddress(top_.count());
+  Buffer& buffer = buffers_[number];
+  buffer.address = address;
   buffer.size = size;
   buffer.origin = origin;
   buffer.writer = Completion{};
   buffer.readers.clear();
-  top_ += aligned(size);
-  live_.push_back(slot);
-  return BufferId{slot, buffer.generation};
+  buffer.slot.reset();
+  live_.push_back(number);
+  return BufferId{number, buffer.generation};
 }
 
 std::string ScratchArena::holders() const {

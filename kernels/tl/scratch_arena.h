@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "kernels/tl/shape.h"
 #include "kernels/tl/tensor.h"
 #include "models/base/address.h"
+#include "models/base/direction.h"
 #include "models/pe/stall_account.h"
 #include "models/protocol/completion.h"
 
@@ -25,6 +27,11 @@ struct BufferOrigin {
 /// flight decides when an allocation may proceed, never where it lands or whether it fits.
 class ScratchArena {
  public:
+  /// The slot of a received message.
+  struct Slot {
+    Direction direction = Direction::north;
+    std::int64_t message = 0;
+  };
   struct Buffer {
     std::uint32_t generation = 1;
     ScratchAddress address;
@@ -33,6 +40,7 @@ class ScratchArena {
     Completion writer;  ///< the last operation that writes it
     TimeCause writer_cause = TimeCause::compute;
     std::vector<Completion> readers;  ///< since that write; complete ones linger until the next one comes
+    std::optional<Slot> slot;         ///< of a queue, if that is what it is
   };
 
   /// Every buffer starts at a multiple of this.
@@ -43,6 +51,8 @@ class ScratchArena {
   /// Whether `size` more bytes fit.
   [[nodiscard]] bool fits(Bytes size) const noexcept { return top_ + aligned(size) <= capacity_; }
   [[nodiscard]] BufferId allocate(Bytes size, const BufferOrigin& origin);
+  /// The bytes of a received message, which lie outside the arena, as a buffer of the current scope.
+  [[nodiscard]] BufferId adopt(const Slot& slot, ScratchAddress address, Bytes size, const BufferOrigin& origin);
   [[nodiscard]] Bytes top() const noexcept { return top_; }
   [[nodiscard]] Bytes capacity() const noexcept { return capacity_; }
 
@@ -51,8 +61,9 @@ class ScratchArena {
 
   void enter_scope() { scopes_.push_back(Scope{live_.size(), top_}); }
   /// Frees the buffers of the innermost scope at once. Their operations in flight keep the bytes until they complete.
-  template <typename IsComplete>
-  void leave_scope(IsComplete is_complete);
+  /// Of each slot of a queue, `release(slot, users)` is told, with the operations in flight that use it.
+  template <typename IsComplete, typename Release>
+  void leave_scope(IsComplete is_complete, Release release);
 
   /// An operation in flight that still uses bytes in [address, address + size) of freed buffers, or a complete one.
   /// Ask again after waiting for it.
@@ -63,6 +74,8 @@ class ScratchArena {
   [[nodiscard]] std::string holders() const;
 
  private:
+  [[nodiscard]] BufferId make(ScratchAddress address, Bytes size, const BufferOrigin& origin);
+
   struct Scope {
     std::size_t live = 0;
     Bytes top;
@@ -82,27 +95,34 @@ class ScratchArena {
   Bytes top_;
   std::vector<Buffer> buffers_;
   std::vector<std::uint32_t> free_slots_;
-  std::vector<std::uint32_t> live_;  // slots in order of allocation
+  std::vector<std::uint32_t> live_;  // numbers in order of allocation
   std::vector<Scope> scopes_;
   std::vector<Retired> retired_;
+  std::vector<Completion> users_;  // work space of `leave_scope`
 };
 
-template <typename IsComplete>
-void ScratchArena::leave_scope(IsComplete is_complete) {
+template <typename IsComplete, typename Release>
+void ScratchArena::leave_scope(IsComplete is_complete, Release release) {
   const Scope scope = scopes_.back();
   scopes_.pop_back();
   while (live_.size() > scope.live) {
-    const std::uint32_t slot = live_.back();
+    const std::uint32_t number = live_.back();
     live_.pop_back();
-    Buffer& buffer = buffers_[slot];
+    Buffer& buffer = buffers_[number];
     const ScratchAddress end(buffer.address.count() + buffer.size.count());
-    if (!is_complete(buffer.writer)) retired_.push_back({buffer.address, end, buffer.writer});
+    users_.clear();
+    if (!is_complete(buffer.writer)) users_.push_back(buffer.writer);
     for (const Completion reader : buffer.readers) {
-      if (!is_complete(reader)) retired_.push_back({buffer.address, end, reader});
+      if (!is_complete(reader)) users_.push_back(reader);
+    }
+    if (buffer.slot) {
+      release(*buffer.slot, users_);
+    } else {
+      for (const Completion user : users_) retired_.push_back({buffer.address, end, user});
     }
     buffer.readers.clear();
     ++buffer.generation;
-    free_slots_.push_back(slot);
+    free_slots_.push_back(number);
   }
   top_ = scope.top;
 }

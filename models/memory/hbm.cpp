@@ -15,24 +15,6 @@ namespace {
 
 }  // namespace
 
-void Hbm::TimedQueue::push(const Pending& pending) {
-  heap_.push_back(Entry{pending, pushed_++});
-  std::push_heap(heap_.begin(), heap_.end(), later);
-}
-
-Hbm::Pending Hbm::TimedQueue::pop() {
-  std::pop_heap(heap_.begin(), heap_.end(), later);
-  const Pending first = heap_.back().pending;
-  heap_.pop_back();
-  return first;
-}
-
-bool Hbm::TimedQueue::later(const Entry& a, const Entry& b) noexcept {
-  if (a.pending.at != b.pending.at) return a.pending.at > b.pending.at;
-  if (a.pending.port->id() != b.pending.port->id()) return a.pending.port->id() > b.pending.port->id();
-  return a.sequence > b.sequence;
-}
-
 Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& config, DataMode mode, std::int64_t ports)
     : sc_module(name),
       cube_(cube),
@@ -75,7 +57,7 @@ void Hbm::serve() {
   if (!answers_.empty()) wake_.notify(to_sc_time(answers_.next() - now()));
 }
 
-void Hbm::reserve(const Pending& pending) {
+void Hbm::reserve(const TimedQueue::Pending& pending) {
   Payload& payload = *pending.payload;
   const HbmRegion region = region_of(payload);
   payload.set_response_status(check(payload, region));
@@ -97,7 +79,7 @@ void Hbm::reserve(const Pending& pending) {
   answers_.push({std::max(channels_.front().round_up(last), now()), pending.port, pending.payload});
 }
 
-void Hbm::answer(const Pending& pending) {
+void Hbm::answer(const TimedQueue::Pending& pending) {
   TargetPort& port = *pending.port;
   --held_[static_cast<std::size_t>(port.id())];
   if (Payload* waiting = port.withheld()) {
@@ -125,7 +107,7 @@ void Hbm::move_data(Payload& payload, const HbmRegion& region) {
   }
 }
 
-unsigned Hbm::debug_access(Payload& payload) {
+unsigned Hbm::debug_access(TargetPort& /*port*/, Payload& payload) {
   const HbmRegion region = region_of(payload);
   if (check(payload, region) != tlm::TLM_OK_RESPONSE) return 0;
   move_data(payload, region);

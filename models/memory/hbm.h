@@ -10,6 +10,7 @@
 #include "models/memory/paged_store.h"
 #include "models/protocol/region_extension.h"
 #include "models/protocol/target_port.h"
+#include "models/protocol/timed_queue.h"
 #include "models/system/system_config.h"
 
 namespace kernwave {
@@ -44,38 +45,12 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   void write(Bytes offset, const std::uint8_t* from, Bytes count);
 
  private:
-  struct Pending {
-    Picoseconds at;  ///< eligible, or due to be answered
-    TargetPort* port = nullptr;
-    Payload* payload = nullptr;
-  };
-  /// A min-heap by (time, port id, arrival): the order never depends on who called first within an instant.
-  class TimedQueue {
-   public:
-    void push(const Pending& pending);
-    [[nodiscard]] bool due(Picoseconds time) const noexcept {
-      return !heap_.empty() && heap_.front().pending.at <= time;
-    }
-    [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
-    [[nodiscard]] Picoseconds next() const noexcept { return heap_.front().pending.at; }
-    [[nodiscard]] Pending pop();
-
-   private:
-    struct Entry {
-      Pending pending;
-      std::int64_t sequence = 0;
-    };
-    [[nodiscard]] static bool later(const Entry& a, const Entry& b) noexcept;
-    std::vector<Entry> heap_;
-    std::int64_t pushed_ = 0;
-  };
-
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
-  [[nodiscard]] unsigned debug_access(Payload& payload) override;
+  [[nodiscard]] unsigned debug_access(TargetPort& port, Payload& payload) override;
   void enter(TargetPort& port, Payload& payload, Picoseconds at);
   void serve();
-  void reserve(const Pending& pending);
-  void answer(const Pending& pending);
+  void reserve(const TimedQueue::Pending& pending);
+  void answer(const TimedQueue::Pending& pending);
   [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
   void move_data(Payload& payload, const HbmRegion& region);
 

@@ -40,9 +40,9 @@ void ComputeEngine::finish() {
   ++statistics_.operations;
   statistics_.flops += flops_of(descriptor);
   statistics_.busy += end - started_;
-  if (auto* times = payload.get_extension<ExecutionTimes>()) {
-    times->start = started_;
-    times->end = end;
+  if (auto* report = payload.get_extension<ExecutionReport>()) {
+    report->start = started_;
+    report->end = end;
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   queue_.pop_front();

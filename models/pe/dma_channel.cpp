@@ -89,9 +89,9 @@ void DmaChannel::complete(const Transfer& transfer) {
   statistics_.bytes += descriptor.dma().region.bytes();
   statistics_.busy += transfer.end - start;
   last_end_ = transfer.end;
-  if (auto* times = transfer.command->get_extension<ExecutionTimes>()) {
-    times->start = start;
-    times->end = transfer.end;
+  if (auto* report = transfer.command->get_extension<ExecutionReport>()) {
+    report->start = start;
+    report->end = transfer.end;
   }
   transfer.command->set_response_status(transfer.status);
   if (Payload* waiting = commands_.withheld()) {

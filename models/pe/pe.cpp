@@ -3,7 +3,7 @@
 namespace kernwave {
 
 Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, DataMode mode, RunLedger& ledger,
-       Connector& connector)
+       Connector& connector, const std::vector<Neighbour>& neighbours)
     : sc_module(name),
       config_(config),
       scratch_("scratch", config.scratch, mode),
@@ -11,7 +11,9 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
       scheduler_("scheduler", config),
       dma_("dma", config.dma, scratch_),
       gemm_("gemm", config, scratch_),
-      math_("math", config, scratch_) {
+      math_("math", config, scratch_),
+      ipcq_("ipcq", config.ipcq, scratch_, ledger, cpu_.credit_listener(), neighbours) {
+  cpu_.set_queues(ipcq_);
   const std::string prefix = "pe" + std::to_string(id.count()) + ".";
   connector.connect(cpu_.command_socket(), scheduler_.command_socket(), prefix + "cpu_to_scheduler");
   connector.connect(scheduler_.engine_socket(Engine::dma_read), dma_.read().command_socket(),
@@ -20,6 +22,7 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
                     prefix + "scheduler_to_dma_write");
   connector.connect(scheduler_.engine_socket(Engine::gemm), gemm_.command_socket(), prefix + "scheduler_to_gemm");
   connector.connect(scheduler_.engine_socket(Engine::math), math_.command_socket(), prefix + "scheduler_to_math");
+  connector.connect(scheduler_.engine_socket(Engine::ipcq), ipcq_.command_socket(), prefix + "scheduler_to_ipcq");
 }
 
 const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
@@ -31,10 +34,11 @@ const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
     case Engine::gemm:
       return gemm_.statistics();
     case Engine::math:
+      return math_.statistics();
     case Engine::ipcq:
       break;
   }
-  return math_.statistics();
+  return ipcq_.sends();
 }
 
 }  // namespace kernwave

@@ -1,7 +1,10 @@
 // A processing element, assembled.
 #pragma once
 
+#include <vector>
+
 #include "models/base/systemc.h"
+#include "models/ipcq/pe_ipcq.h"
 #include "models/pe/pe_cpu.h"
 #include "models/pe/pe_dma.h"
 #include "models/pe/pe_gemm.h"
@@ -12,14 +15,15 @@
 
 namespace kernwave {
 
-/// CPU, scheduler, DMA, matrix engine, vector engine and scratch, bound to one another.
+/// CPU, scheduler, DMA, matrix engine, vector engine, queues and scratch, bound to one another.
 ///
 /// Two initiator sockets are left to bind: `read_socket()` and `write_socket()`, to any TLM-2.0 memory. A memory that
-/// is not ours needs a DMA burst rule other than "whole" (`DmaConfig::burst`).
+/// is not ours needs a DMA burst rule other than "whole" (`DmaConfig::burst`). With neighbours, so are the sockets of
+/// `ipcq()`, one out and one in for each of their directions.
 class Pe : public sc_core::sc_module {
  public:
   Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, DataMode mode, RunLedger& ledger,
-     Connector& connector);
+     Connector& connector, const std::vector<Neighbour>& neighbours = {});
 
   [[nodiscard]] PeId id() const noexcept { return cpu_.id(); }
   [[nodiscard]] const PeConfig& config() const noexcept { return config_; }
@@ -30,6 +34,8 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] const PeCpu& cpu() const noexcept { return cpu_; }
   [[nodiscard]] PeScratch& scratch() noexcept { return scratch_; }
   [[nodiscard]] const PeScratch& scratch() const noexcept { return scratch_; }
+  [[nodiscard]] PeIpcq& ipcq() noexcept { return ipcq_; }
+  [[nodiscard]] const PeIpcq& ipcq() const noexcept { return ipcq_; }
   [[nodiscard]] const PeDma& dma() const noexcept { return dma_; }
   [[nodiscard]] const GemmWork& gemm_work() const noexcept { return gemm_.work(); }
   [[nodiscard]] const EngineStatistics& statistics(Engine engine) const noexcept;
@@ -42,6 +48,7 @@ class Pe : public sc_core::sc_module {
   PeDma dma_;
   PeGemm gemm_;
   PeMath math_;
+  PeIpcq ipcq_;
 };
 
 }  // namespace kernwave

@@ -1,7 +1,9 @@
 #include "models/pe/pe_cpu.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <stdexcept>
-#include <string>
 #include <utility>
 
 namespace kernwave {
@@ -55,6 +57,7 @@ Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
   command.completion = completions_.open();
   command.issued = local_time_;
   const Completion completion = command.completion;
+  ledger_.activity_begins();
   commands_.send(command, local_time_ - now());
   if (commands_.busy()) wait_until([this] { return !commands_.busy(); }, TimeCause::queue);
   advance_to(commands_.free_at(), TimeCause::queue);
@@ -65,6 +68,47 @@ void PeCpu::wait_for(Completion completion, TimeCause cause) {
   awaited_ = completion;
   wait_until([this, completion] { return completions_.is_complete(completion); }, cause);
   awaited_ = Completion{};
+}
+
+Picoseconds PeCpu::take_credit(Direction direction, SourceLocation where) {
+  const Picoseconds begin = local_time_;
+  last_location_ = where;
+  credit_direction_ = direction;
+  wait_until([this, direction] { return queues_->may_send(direction); }, TimeCause::credit);
+  queues_->take_credit(direction, local_time_);
+  return local_time_ - begin;
+}
+
+void PeCpu::release_slot(Direction direction, std::int64_t number, const std::vector<Completion>& users) {
+  releases_.push_back({direction, number, local_time_, users});
+  release_slots();
+}
+
+/// One that falls free may let another one of its direction follow.
+void PeCpu::release_slots() {
+  for (std::size_t i = 0; i < releases_.size();) {
+    if (release_if_due(releases_[i])) {
+      releases_.erase(releases_.begin() + static_cast<std::ptrdiff_t>(i));
+      i = 0;
+    } else {
+      ++i;
+    }
+  }
+}
+
+bool PeCpu::release_if_due(Release& release) {
+  std::int64_t& released = released_[static_cast<std::size_t>(release.direction)];
+  if (release.number != released) return false;
+  for (const Completion user : release.users) {
+    if (!completions_.is_complete(user)) return false;
+  }
+  ++released;
+  queues_->release_slot(release.direction, std::max(release.not_before, now()));
+  return true;
+}
+
+void PeCpu::credit_returned() {
+  if (waiting_for_ == TimeCause::credit) wake_.notify();
 }
 
 void PeCpu::drain() {
@@ -78,7 +122,9 @@ template <typename Ready>
 void PeCpu::wait_until(Ready ready, TimeCause cause) {
   if (!ready()) {
     waiting_for_ = cause;
+    ledger_.activity_ends();
     while (!ready()) wait(wake_);
+    ledger_.activity_begins();
     advance_to(now(), cause);
   }
   if (!error_.empty()) throw std::runtime_error(error_);
@@ -95,16 +141,34 @@ void PeCpu::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }
 void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   auto& command = static_cast<Command&>(payload);
   if (payload.is_response_error() && error_.empty()) {
-    error_ = "PE " + std::to_string(id_.count()) + ": " + describe(command.descriptor) + ", issued at " +
-             command.where.file + ":" + std::to_string(command.where.line) + ", was answered with " +
-             payload.get_response_string();
+    const std::string& problem = command.report.problem;
+    error_ = fmt::format("PE {}: {}, issued at {}:{}, {}", id_.count(), describe(command.descriptor),
+                         command.where.file, command.where.line,
+                         problem.empty() ? "was answered with " + payload.get_response_string() : problem);
   }
   if (observer_ != nullptr) {
-    observer_->completed({command.descriptor, command.where, command.issued, command.times.start, command.times.end});
+    observer_->completed({command.descriptor, command.where, command.issued, command.report.start, command.report.end});
   }
   completions_.complete(command.completion);
+  ledger_.activity_ends();
+  if (!releases_.empty()) release_slots();
   const bool last = draining_ && completions_.open_count() == 0;
   if (command.completion == awaited_ || last) wake_.notify();
+}
+
+std::string PeCpu::describe_wait() const {
+  const std::string who = fmt::format("PE {} waits for {}: ", id_.count(), name_of(waiting_for_));
+  const Command* awaited = pool_.find(awaited_);
+  if (awaited != nullptr) {
+    return who +
+           fmt::format("{}, issued at {}:{}", describe(awaited->descriptor), awaited->where.file, awaited->where.line);
+  }
+  const std::string where = fmt::format("at {}:{}", last_location_.file, last_location_.line);
+  if (waiting_for_ == TimeCause::credit) {
+    return who + fmt::format("send to the {} {}; {}", name_of(credit_direction_), where,
+                             queues_->describe_credits(credit_direction_));
+  }
+  return who + fmt::format("its last operation was issued {}, {} are in flight", where, operations_in_flight());
 }
 
 }  // namespace kernwave

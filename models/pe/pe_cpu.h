@@ -1,10 +1,14 @@
 // The processor of a PE: runs a program in an SC_THREAD and keeps account of its time.
 #pragma once
 
+#include <array>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "models/base/clock.h"
 #include "models/base/systemc.h"
+#include "models/ipcq/pe_ipcq.h"
 #include "models/pe/operation_observer.h"
 #include "models/pe/stall_account.h"
 #include "models/protocol/command.h"
@@ -21,13 +25,17 @@ namespace kernwave {
 /// of BEGIN_REQ, and the thread waits only where something has not happened yet. This is exact, not a quantum: whatever
 /// the program waits for is awaited in simulated time, and its time then becomes the later of the two. It never runs
 /// further ahead than the scheduler's queue is deep.
-class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
+class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private PeIpcq::CreditListener {
  public:
   using Program = std::function<void(PeCpu&)>;
 
   PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, RunLedger& ledger);
 
   [[nodiscard]] InitiatorSocket& command_socket() noexcept { return commands_.socket(); }
+
+  /// Whom the queues of this PE tell of credits.
+  [[nodiscard]] PeIpcq::CreditListener& credit_listener() noexcept { return *this; }
+  void set_queues(PeIpcq& queues) noexcept { queues_ = &queues; }
 
   /// The program to run from time 0. Before simulation starts; a PE without one stays idle.
   void set_program(Program program);
@@ -40,6 +48,11 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   /// Presents a command to the scheduler; returns when it has been taken. The id is filled in.
   Completion submit(const Descriptor& descriptor, SourceLocation where);
   void wait_for(Completion completion, TimeCause cause);
+  /// Waits until the peer in that direction has a free slot and the window is open, and takes both. Returns the wait.
+  Picoseconds take_credit(Direction direction, SourceLocation where);
+  /// The program is done with message `number` of a direction; its slot falls free when the `users` of its bytes are
+  /// complete and all slots before it are free.
+  void release_slot(Direction direction, std::int64_t number, const std::vector<Completion>& users);
   [[nodiscard]] bool is_complete(Completion completion) const noexcept { return completions_.is_complete(completion); }
 
   // After the run.
@@ -50,14 +63,22 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
     return static_cast<std::int64_t>(completions_.open_count());
   }
   [[nodiscard]] std::int64_t operations() const noexcept { return next_sequence_; }
-  /// The operation that the program is in, for reports of a run that did not end.
-  [[nodiscard]] SourceLocation last_location() const noexcept { return last_location_; }
-  [[nodiscard]] TimeCause waiting_for() const noexcept { return waiting_for_; }
+  /// What the program is waiting for, for reports of a run that did not end: cause, operation, source line.
+  [[nodiscard]] std::string describe_wait() const;
   [[nodiscard]] const CommandPool& command_pool() const noexcept { return pool_; }
 
  private:
+  /// A message that the program is done with.
+  struct Release {
+    Direction direction;
+    std::int64_t number;
+    Picoseconds not_before;
+    std::vector<Completion> users;
+  };
+
   void request_accepted(InitiatorPort& port) override;
   void response(InitiatorPort& port, Payload& payload) override;
+  void credit_returned() override;
 
   void run();
   void drain();
@@ -65,6 +86,8 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   template <typename Ready>
   void wait_until(Ready ready, TimeCause cause);
   void advance_to(Picoseconds time, TimeCause cause);
+  void release_slots();
+  [[nodiscard]] bool release_if_due(Release& release);
 
   SimulatedTime now;
   PeId id_;
@@ -82,6 +105,10 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client {
   StallAccount account_;
   std::int64_t next_sequence_ = 0;
   std::string error_;
+  PeIpcq* queues_ = nullptr;
+  std::array<std::int64_t, direction_count> released_{};  // messages of each direction whose slots are free again
+  std::vector<Release> releases_;                         // in the order in which the program was done with them
+  Direction credit_direction_ = Direction::north;         // of the send that waits for a credit
   SourceLocation last_location_;
   TimeCause waiting_for_ = TimeCause::issue;
   bool drained_ = false;

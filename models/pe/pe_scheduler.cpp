@@ -12,9 +12,9 @@ PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& co
       queue_depth_(static_cast<std::size_t>(config.scheduler.queue_depth)),
       commands_("commands", *this),
       handed_on_at_(queue_depth_) {
-  constexpr std::array<const char*, 4> names = {"dma_read", "dma_write", "gemm", "math"};
+  constexpr std::array<const char*, engine_count> names = {"dma_read", "dma_write", "gemm", "math", "ipcq"};
   InitiatorPort::Client& client = *this;
-  for (std::size_t i = 0; i < names.size(); ++i) engines_[i] = std::make_unique<InitiatorPort>(names[i], client);
+  for (std::size_t i = 0; i < engine_count; ++i) engines_[i] = std::make_unique<InitiatorPort>(names[i], client);
   KERNWAVE_HAS_PROCESS(PeScheduler);
   SC_METHOD(dispatch);
   sensitive << wake_;

@@ -1,5 +1,7 @@
 #include "models/protocol/command.h"
 
+#include <algorithm>
+
 namespace kernwave {
 
 Command& CommandPool::acquire(const Descriptor& descriptor) {
@@ -19,9 +21,19 @@ Command& CommandPool::acquire(const Descriptor& descriptor) {
   command.set_byte_enable_ptr(nullptr);
   command.set_dmi_allowed(false);
   command.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
-  command.times.start = Picoseconds(0);
-  command.times.end = Picoseconds(0);
+  command.report.start = Picoseconds(0);
+  command.report.end = Picoseconds(0);
   return command;
+}
+
+const Command* CommandPool::find(Completion completion) const noexcept {
+  const auto lent = [this](const Command* command) {
+    return std::find(free_.begin(), free_.end(), command) == free_.end();
+  };
+  for (const auto& command : commands_) {
+    if (command->completion == completion && lent(command.get())) return command.get();
+  }
+  return nullptr;
 }
 
 void CommandPool::free(Payload* payload) { free_.push_back(static_cast<Command*>(payload)); }

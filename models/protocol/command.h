@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "models/base/systemc.h"
@@ -11,25 +12,26 @@
 namespace kernwave {
 
 /// Filled in by the engine that carries a command out. An engine that is not ours may leave it alone.
-class ExecutionTimes : public tlm::tlm_extension<ExecutionTimes> {
+class ExecutionReport : public tlm::tlm_extension<ExecutionReport> {
  public:
   Picoseconds start;
   Picoseconds end;
+  std::string problem;  ///< with an error response: what was wrong, where the status alone does not say it
 
-  [[nodiscard]] tlm_extension_base* clone() const override { return new ExecutionTimes(*this); }
-  void copy_from(const tlm_extension_base& other) override { *this = static_cast<const ExecutionTimes&>(other); }
+  [[nodiscard]] tlm_extension_base* clone() const override { return new ExecutionReport(*this); }
+  void copy_from(const tlm_extension_base& other) override { *this = static_cast<const ExecutionReport&>(other); }
 };
 
 /// A payload with its descriptor inside: a WRITE of the descriptor to the doorbell of its engine.
 class Command : public Payload {
  public:
-  explicit Command(tlm::tlm_mm_interface* memory_manager) : Payload(memory_manager) { set_extension(&times); }
-  ~Command() override { clear_extension(&times); }
+  explicit Command(tlm::tlm_mm_interface* memory_manager) : Payload(memory_manager) { set_extension(&report); }
+  ~Command() override { clear_extension(&report); }
   Command(const Command&) = delete;
   Command& operator=(const Command&) = delete;
 
   Descriptor descriptor;
-  ExecutionTimes times;
+  ExecutionReport report;
   Completion completion;
   SourceLocation where;
   Picoseconds issued;
@@ -46,6 +48,8 @@ class CommandPool : public tlm::tlm_mm_interface {
   /// A command ready for BEGIN_REQ, its response status TLM_INCOMPLETE_RESPONSE.
   [[nodiscard]] Command& acquire(const Descriptor& descriptor);
 
+  /// The command in flight with that completion, if any.
+  [[nodiscard]] const Command* find(Completion completion) const noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return commands_.size(); }
   [[nodiscard]] std::size_t in_use() const noexcept { return commands_.size() - free_.size(); }
 

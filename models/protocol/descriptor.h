@@ -9,8 +9,8 @@
 #include <variant>
 
 #include "models/base/address.h"
-#include "models/base/dtype.h"
 #include "models/base/direction.h"
+#include "models/base/dtype.h"
 #include "models/base/quantity.h"
 
 namespace kernwave {
@@ -136,7 +136,9 @@ struct IpcqDescriptor {
   IpcqAction action = IpcqAction::send;
   Direction direction = Direction::north;  ///< of the link: where to, or where from
   std::uint8_t count = 1;                  ///< of tensors
-  std::array<ScratchOperand, 3> tensors;
+  PeId peer;                               ///< at the other end of the link
+  Picoseconds waited;                      ///< before a send was issued: for a free slot and the window
+  std::array<ScratchOperand, 4> tensors;
 
   [[nodiscard]] constexpr Bytes bytes() const noexcept {
     Bytes sum;

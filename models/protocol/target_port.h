@@ -21,7 +21,7 @@ class TargetPort : private tlm::tlm_fw_transport_if<> {
     /// back in the return value. Nothing: END_REQ is withheld until `accept_withheld`.
     [[nodiscard]] virtual std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) = 0;
     /// Time-free access for debuggers and loaders; returns the bytes served.
-    virtual unsigned debug_access(Payload& /*payload*/) { return 0; }
+    virtual unsigned debug_access(TargetPort& /*port*/, Payload& /*payload*/) { return 0; }
 
    protected:
     ~Client() = default;
@@ -54,7 +54,7 @@ class TargetPort : private tlm::tlm_fw_transport_if<> {
 
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   void b_transport(Payload& payload, sc_core::sc_time& delay) override;
-  unsigned transport_dbg(Payload& payload) override { return client_.debug_access(payload); }
+  unsigned transport_dbg(Payload& payload) override { return client_.debug_access(*this, payload); }
   bool get_direct_mem_ptr(Payload& /*payload*/, tlm::tlm_dmi& /*dmi*/) override { return false; }
 
   tlm::tlm_sync_enum begin_request(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "models/ipcq/topology.h"
+
 namespace kernwave {
 
 std::vector<std::int64_t> order_of(ConstructionOrder order, std::int64_t count) {
@@ -24,7 +26,8 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {
     const std::string pe_name = "pe" + std::to_string(first + index);
     pes_[static_cast<std::size_t>(index)] =
-        std::make_unique<Pe>(pe_name.c_str(), PeId(first + index), config.pe, mode, ledger, connector);
+        std::make_unique<Pe>(pe_name.c_str(), PeId(first + index), config.pe, mode, ledger, connector,
+                             neighbours(config, PeId(first + index)));
   }
   if (order != ConstructionOrder::ascending) make_hbm();
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {

@@ -1,7 +1,5 @@
 #include "models/system/run.h"
 
-#include <fmt/format.h>
-
 namespace kernwave {
 
 RunEnd run_to_end(RunLedger& ledger) {
@@ -16,16 +14,11 @@ RunEnd run_to_end(RunLedger& ledger) {
       return RunEnd::finished;
     case RunLedger::State::failed:
       return RunEnd::failed;
+    case RunLedger::State::deadlocked:
     case RunLedger::State::running:
       break;
   }
   return RunEnd::stuck;
-}
-
-std::string describe_wait(const PeCpu& cpu) {
-  const SourceLocation where = cpu.last_location();
-  return fmt::format("PE {} waits for {}; its last operation was issued at {}:{}, {} of its operations are in flight",
-                     cpu.id().count(), name_of(cpu.waiting_for()), where.file, where.line, cpu.operations_in_flight());
 }
 
 }  // namespace kernwave

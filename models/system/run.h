@@ -1,10 +1,8 @@
 // Runs a simulation to its end and tells how it ended.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <cstdint>
 
-#include "models/pe/pe_cpu.h"
 #include "models/system/run_ledger.h"
 
 namespace kernwave {
@@ -12,14 +10,11 @@ namespace kernwave {
 enum class RunEnd : std::uint8_t {
   finished,  ///< every kernel has drained
   failed,    ///< a kernel has stopped with an error
-  stuck,     ///< nothing can happen any more and a kernel has not ended
+  stuck,     ///< a kernel has not ended, and nothing that could let it go on can happen any more
 };
 
 /// Starts the simulation and returns when the ledger says that the run is over, or when no event is left. Events that
 /// keep coming (a clock of the user's) do not keep it from returning. Call once, after elaboration.
 [[nodiscard]] RunEnd run_to_end(RunLedger& ledger);
-
-/// What a PE that has not ended is waiting for: its last operation, source line and cause.
-[[nodiscard]] std::string describe_wait(const PeCpu& cpu);
 
 }  // namespace kernwave

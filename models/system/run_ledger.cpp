@@ -4,9 +4,26 @@
 
 namespace kernwave {
 
+RunLedger::RunLedger() {
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&quiet_);
+  sc_core::sc_spawn([this] { look_for_deadlock(); }, sc_core::sc_gen_unique_name("look_for_deadlock"), &options);
+}
+
+/// A delta cycle after the last activity ended: a kernel that it woke has become one by now.
+void RunLedger::look_for_deadlock() {
+  if (activities_ > 0 || running_ == 0) return;
+  deadlocked_ = true;
+  finished_.notify(sc_core::SC_ZERO_TIME);
+}
+
 void RunLedger::kernel_drained(Picoseconds at) {
   end_ = std::max(end_, at);
-  if (--running_ == 0) finished_.notify(sc_core::SC_ZERO_TIME);
+  --running_;
+  activity_ends();
+  if (running_ == 0) finished_.notify(sc_core::SC_ZERO_TIME);
 }
 
 void RunLedger::kernel_failed(PeId pe, const std::string& message) {
@@ -16,6 +33,7 @@ void RunLedger::kernel_failed(PeId pe, const std::string& message) {
 
 RunLedger::State RunLedger::state() const noexcept {
   if (!failures_.empty()) return State::failed;
+  if (deadlocked_) return State::deadlocked;
   return running_ == 0 ? State::finished : State::running;
 }
 

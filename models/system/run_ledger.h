@@ -10,11 +10,13 @@
 
 namespace kernwave {
 
-/// Counts kernels and tells the end of a run from a failed one. `finished()` is raised when the last kernel has drained
-/// or when one has failed, whatever other events are pending.
+/// Counts kernels, and everything that can still make one go on: activities. A running kernel is one, and so is an
+/// operation in flight, unless it waits for a message that nobody has sent. `finished()` is raised when the last kernel
+/// has drained, when one has failed, or in a deadlock: kernels that have not ended and no activity, whatever other
+/// events (a clock, a refresh) keep coming. Construct during elaboration.
 class RunLedger {
  public:
-  enum class State : std::uint8_t { running, finished, failed };
+  enum class State : std::uint8_t { running, finished, failed, deadlocked };
 
   /// A kernel that stopped with an error.
   struct Failure {
@@ -22,9 +24,24 @@ class RunLedger {
     std::string message;
   };
 
-  void kernel_added() noexcept { ++running_; }
+  RunLedger();
+  RunLedger(const RunLedger&) = delete;
+  RunLedger& operator=(const RunLedger&) = delete;
+  ~RunLedger() = default;
+
+  void kernel_added() noexcept {
+    ++running_;
+    ++activities_;
+  }
   void kernel_drained(Picoseconds at);
   void kernel_failed(PeId pe, const std::string& message);
+
+  /// Something that may let a kernel go on has begun or ended. Whoever sends messages to a PE from outside the model
+  /// holds one activity for as long as more may come.
+  void activity_begins() noexcept { ++activities_; }
+  void activity_ends() {
+    if (--activities_ == 0) quiet_.notify(sc_core::SC_ZERO_TIME);
+  }
 
   [[nodiscard]] const sc_core::sc_event& finished() const noexcept { return finished_; }
   [[nodiscard]] State state() const noexcept;
@@ -33,10 +50,15 @@ class RunLedger {
   [[nodiscard]] Picoseconds end() const noexcept { return end_; }
 
  private:
+  void look_for_deadlock();
+
   std::int64_t running_ = 0;
+  std::int64_t activities_ = 0;
+  bool deadlocked_ = false;
   Picoseconds end_;
   std::vector<Failure> failures_;
   sc_core::sc_event finished_;
+  sc_core::sc_event quiet_;
 };
 
 }  // namespace kernwave

@@ -12,6 +12,44 @@ System::System(const sc_core::sc_module_name& name, const SystemConfig& config, 
     cubes_[static_cast<std::size_t>(index)] =
         std::make_unique<Cube>(cube_name.c_str(), CubeId(index), config, mode, ledger_, connector, order);
   }
+  make_links(connector, order);
 }
+
+void System::make_links(Connector& connector, ConstructionOrder order) {
+  const std::int64_t pes = config_.pes_per_cube;
+  link_of_.resize(static_cast<std::size_t>(pe_count()) * direction_count, nullptr);
+  for (const std::int64_t id : order_of(order, pe_count())) {
+    for (const auto& [direction, other] : neighbours(config_, PeId(id))) {
+      const bool leaves_cube = other.count() / pes != id / pes;
+      const bool shared = leaves_cube && config_.pe.ipcq.shared_per_cube;
+      const PeId owner(shared ? id / pes * pes : id);
+      IpcqLink*& link = link_of_[link_index(owner, direction)];
+      if (link == nullptr) {
+        const std::string source = shared ? "cube" + std::to_string(id / pes) : "pe" + std::to_string(id);
+        const std::string link_name = source + "_" + std::string(name_of(direction)) + "_link";
+        links_.push_back(std::make_unique<IpcqLink>(link_name.c_str(), config_.pe.ipcq, shared ? pes : 1));
+        link = links_.back().get();
+      }
+      link_of_[link_index(PeId(id), direction)] = link;
+      const std::int64_t pair = shared ? id % pes : 0;
+      connect_link(connector, link->input(pair), link->output(pair), PeId(id), {direction, other});
+    }
+  }
+}
+
+void System::connect_link(Connector& connector, TargetSocket& input, InitiatorSocket& output, PeId from,
+                          const Neighbour& to) {
+  const Direction arrival = opposite(to.direction);
+  const std::string sender = "pe" + std::to_string(from.count()) + "." + std::string(name_of(to.direction));
+  const std::string receiver = "pe" + std::to_string(to.pe.count()) + "." + std::string(name_of(arrival));
+  connector.connect(pe(from).ipcq().out_socket(to.direction), input, sender + "_to_link");
+  connector.connect(output, pe(to.pe).ipcq().in_socket(arrival), "link_to_" + receiver);
+}
+
+std::size_t System::link_index(PeId from, Direction direction) noexcept {
+  return static_cast<std::size_t>(from.count()) * direction_count + static_cast<std::size_t>(direction);
+}
+
+const IpcqLink* System::link(PeId from, Direction direction) const { return link_of_.at(link_index(from, direction)); }
 
 }  // namespace kernwave

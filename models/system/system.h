@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "models/base/systemc.h"
+#include "models/ipcq/ipcq_link.h"
+#include "models/ipcq/topology.h"
 #include "models/protocol/connector.h"
 #include "models/system/cube.h"
 #include "models/system/run_ledger.h"
@@ -27,12 +29,19 @@ class System : public sc_core::sc_module {
     return std::as_const(*cubes_.at(cube_index(id))).pe(id.count() % config_.pes_per_cube);
   }
   [[nodiscard]] Cube& cube(CubeId id) { return *cubes_.at(static_cast<std::size_t>(id.count())); }
+  /// The link that leaves a PE in that direction; nullptr at an edge of the machine.
+  [[nodiscard]] const IpcqLink* link(PeId from, Direction direction) const;
   [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
   [[nodiscard]] const RunLedger& ledger() const noexcept { return ledger_; }
 
   [[nodiscard]] const Cube& cube(CubeId id) const { return *cubes_.at(static_cast<std::size_t>(id.count())); }
 
  private:
+  /// One for each PE and direction; with `shared_per_cube` one for all that leave a cube in one direction.
+  void make_links(Connector& connector, ConstructionOrder order);
+  void connect_link(Connector& connector, TargetSocket& input, InitiatorSocket& output, PeId from, const Neighbour& to);
+
+  [[nodiscard]] static std::size_t link_index(PeId from, Direction direction) noexcept;
   [[nodiscard]] std::size_t cube_index(PeId id) const noexcept {
     return static_cast<std::size_t>(id.count() / config_.pes_per_cube);
   }
@@ -41,6 +50,8 @@ class System : public sc_core::sc_module {
   DataMode mode_;
   RunLedger ledger_;
   std::vector<std::unique_ptr<Cube>> cubes_;
+  std::vector<std::unique_ptr<IpcqLink>> links_;
+  std::vector<IpcqLink*> link_of_;  // [PE][direction]; nullptr at an edge of the machine
 };
 
 }  // namespace kernwave

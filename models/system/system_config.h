@@ -95,12 +95,12 @@ enum class IpcqTopology : std::uint8_t {
 
 struct IpcqConfig {
   IpcqTopology topology = IpcqTopology::ring;
-  std::int64_t depth = 2;               ///< slots of one direction at the receiver
-  std::int64_t window = 1;              ///< messages of one direction that are sent and not yet received
+  std::int64_t depth = 2;                ///< slots of one direction at the receiver
+  std::int64_t window = 1;               ///< messages of one direction that are sent and not yet received
   Bandwidth bandwidth{128'000'000'000};  ///< of one link
-  Picoseconds hop{100'000};             ///< from sending a message to its first data
-  Bytes slot_bytes{0};                  ///< 0: as large as the kernel's largest message
-  bool shared_per_cube = false;         ///< the PEs of a cube share one link a direction
+  Picoseconds hop{100'000};              ///< from sending a message to its first data
+  Bytes slot_bytes{0};                   ///< 0: as large as the kernel's largest message
+  bool shared_per_cube = false;          ///< the PEs of a cube share one link a direction
 };
 
 struct PeConfig {

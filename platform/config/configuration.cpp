@@ -133,6 +133,8 @@ constexpr Member scratch_member = pe_member<&PeConfig::scratch, member>;
 template <auto member>
 constexpr Member dma_member = pe_member<&PeConfig::dma, member>;
 template <auto member>
+constexpr Member ipcq_member = pe_member<&PeConfig::ipcq, member>;
+template <auto member>
 constexpr Member hbm_member = system_member<&SystemConfig::hbm, member>;
 
 // ---- types of keys ----------------------------------------------------------------------------------------------
@@ -319,6 +321,7 @@ constexpr Limits no_limits{0, 0};
 constexpr Choices no_choices{};
 constexpr Choices dataflow_names{"ideal", "weight_stationary", "output_stationary"};
 constexpr Choices fold_names{"serial", "overlapped"};
+constexpr Choices topology_names{"ring", "line", "mesh"};
 
 /// In the order in which documentation and to_toml() show them; the keys of one table are contiguous.
 constexpr std::array keys{
@@ -401,6 +404,21 @@ constexpr std::array keys{
         "longest request, naturally aligned; whole: one request a command", no_choices, true, "whole"},
     Key{"pe.dma.zero_writes", boolean_type, no_limits, dma_member<&DmaConfig::zero_writes>,
         "data mode none may write zeroes to a memory that is not the model's own"},
+    Key{"ipcq.topology", choice_type, no_limits, ipcq_member<&IpcqConfig::topology>,
+        "where queues lead: ring and line, over the cubes east and west, along the cube north and south; mesh, a grid "
+        "inside the cube",
+        topology_names},
+    Key{"ipcq.depth", integer_type, queue_limits, ipcq_member<&IpcqConfig::depth>,
+        "slots of one direction at the receiver"},
+    Key{"ipcq.window", integer_type, queue_limits, ipcq_member<&IpcqConfig::window>,
+        "messages of one direction that are sent and not yet received"},
+    Key{"ipcq.bandwidth", bandwidth_type, bandwidth_limits, ipcq_member<&IpcqConfig::bandwidth>, "of one link"},
+    Key{"ipcq.hop", time_type, between(1, ps_per_ms), ipcq_member<&IpcqConfig::hop>,
+        "from sending a message to its first data; returned credits take it too"},
+    Key{"ipcq.slot_bytes", size_type, between(64, 1 << 30), ipcq_member<&IpcqConfig::slot_bytes>,
+        "of one slot; auto is the largest message of the kernel", no_choices, false, "auto"},
+    Key{"ipcq.shared_per_cube", boolean_type, no_limits, ipcq_member<&IpcqConfig::shared_per_cube>,
+        "the PEs of a cube share one link to each neighbouring cube"},
     Key{"hbm.channels", integer_type, between(1, 1'024), hbm_member<&HbmConfig::channels>,
         "channels of one cube; any number"},
     Key{"hbm.bandwidth", bandwidth_type, bandwidth_limits, hbm_member<&HbmConfig::bandwidth>,

@@ -69,6 +69,15 @@ queue_depth = 16
 burst = "whole"
 zero_writes = false              # data mode none leaves a memory that is not the model's own alone
 
+[ipcq]                           # queues between PEs, one link a PE and direction
+topology = "ring"                # east and west: the same PE of the next cubes
+depth = 2
+window = 1
+bandwidth = "128 GB/s"
+hop = "100 ns"
+slot_bytes = "auto"
+shared_per_cube = false
+
 [hbm]                            # of one cube
 channels = 16
 bandwidth = "819.2 GB/s"

@@ -19,10 +19,10 @@ namespace {
 constexpr std::string_view failure_key = "simulation_error";
 
 [[noreturn]] void fail_stuck(const System& system) {
-  std::string message = "nothing can happen any more, and these kernels have not ended:";
+  std::string message = "deadlock: nothing in flight can complete, and these kernels have not ended:";
   for (std::int64_t i = 0; i < system.pe_count(); ++i) {
     const PeCpu& cpu = system.pe(PeId(i)).cpu();
-    if (cpu.has_program() && !cpu.drained()) message += "\n  " + describe_wait(cpu);
+    if (cpu.has_program() && !cpu.drained()) message += "\n  " + cpu.describe_wait();
   }
   throw SimulationError(message);
 }

@@ -92,7 +92,7 @@ void simulate() {
   kernwave::tl::launch(pe1, kernel);
 
   if (kernwave::run_to_end(ledger) != kernwave::RunEnd::finished) {
-    throw std::runtime_error(ledger.failures().empty() ? kernwave::describe_wait(pe0.cpu())
+    throw std::runtime_error(ledger.failures().empty() ? pe0.cpu().describe_wait()
                                                        : ledger.failures().front().message);
   }
   check_y(blocking.bytes(), "blocking memory");

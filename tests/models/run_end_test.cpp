@@ -112,7 +112,7 @@ TEST(RunEnd, AMemoryThatNeverAnswersLeavesTheRunStuckAndTheReportSaysWhere) {
     });
     EXPECT_EQ(end, RunEnd::stuck);
     EXPECT_EQ(bench.ledger().state(), RunLedger::State::running);
-    const std::string report = describe_wait(bench.pe().cpu());
+    const std::string report = bench.pe().cpu().describe_wait();
     EXPECT_NE(report.find("PE 3 waits for load;"), std::string::npos) << report;
     EXPECT_NE(report.find("run_end_test.cpp:" + std::to_string(line)), std::string::npos) << report;
     EXPECT_NE(report.find("1 of its operations"), std::string::npos) << report;
@@ -127,7 +127,7 @@ TEST(RunEnd, AStuckDrainIsToldFromAStuckWait) {
       tl.load(HbmAddress(512), {8, 16}, DType::f32);
     });
     EXPECT_EQ(end, RunEnd::stuck);
-    const std::string report = describe_wait(bench.pe().cpu());
+    const std::string report = bench.pe().cpu().describe_wait();
     EXPECT_NE(report.find("PE 0 waits for drain;"), std::string::npos) << report;
     EXPECT_NE(report.find("2 of its operations"), std::string::npos) << report;
   });

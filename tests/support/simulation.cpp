@@ -36,23 +36,56 @@ void Simulation::run_grid(const tl::Grid& grid, const tl::Kernel& kernel, tl::Po
   finish(RunEnd::finished);
 }
 
+void Simulation::launch_parts(const std::vector<Part>& parts, const tl::Queues& queues, tl::Policy policy) {
+  for (const Part& part : parts) tl::launch(pe(part.pe), part.kernel, policy, queues);
+}
+
+void Simulation::run_parts(const std::vector<Part>& parts, const tl::Queues& queues, tl::Policy policy) {
+  launch_parts(parts, queues, policy);
+  finish(RunEnd::finished);
+}
+
+std::string Simulation::run_failing_parts(const std::vector<Part>& parts, const tl::Queues& queues) {
+  launch_parts(parts, queues, tl::Policy::lazy);
+  finish(RunEnd::failed);
+  return first_failure();
+}
+
+std::string Simulation::run_stuck_parts(const std::vector<Part>& parts, const tl::Queues& queues, tl::Policy policy) {
+  launch_parts(parts, queues, policy);
+  finish(RunEnd::stuck);
+  std::string text;
+  for (const Part& part : parts) {
+    const PeCpu& cpu = pe(part.pe).cpu();
+    if (!cpu.drained()) text += cpu.describe_wait() + "\n";
+  }
+  return text;
+}
+
+std::string Simulation::first_failure() const {
+  const auto& failures = system_.ledger().failures();
+  return failures.empty() ? std::string() : failures.front().message;
+}
+
 std::string Simulation::run_failing(const tl::Kernel& kernel, tl::Policy policy) {
   tl::launch(pe(), kernel, policy);
   finish(RunEnd::failed);
-  return system_.ledger().failures().empty() ? std::string() : system_.ledger().failures().front().message;
+  return first_failure();
 }
 
 void Simulation::finish(RunEnd expected) {
   const RunEnd end = run_to_end(system_.ledger());
-  EXPECT_EQ(end, expected) << (system_.ledger().failures().empty() ? describe_wait(pe().cpu())
+  EXPECT_EQ(end, expected) << (system_.ledger().failures().empty() ? pe().cpu().describe_wait()
                                                                    : system_.ledger().failures().front().message);
   EXPECT_EQ(connector_.violations(), std::vector<std::string>());
   if (end != RunEnd::finished) return;
+  sc_core::sc_start(to_sc_time(2 * system_.config().pe.ipcq.hop));  // the last credits are on their way
   EXPECT_EQ(connector_.in_flight(), 0U);
   for (Pe* pe : all_pes()) {
     EXPECT_EQ(pe->cpu().command_pool().in_use(), 0U);
     EXPECT_EQ(pe->dma().read().request_pool().in_use(), 0U);
     EXPECT_EQ(pe->dma().write().request_pool().in_use(), 0U);
+    EXPECT_EQ(pe->ipcq().pool().in_use(), 0U);
     EXPECT_EQ(pe->cpu().account().total(), pe->cpu().local_time()) << "PE " << pe->id().count();
     EXPECT_LE(pe->cpu().local_time(), latency());
     EXPECT_LE(pe->scratch().peak(), pe->scratch().capacity());

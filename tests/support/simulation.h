@@ -30,6 +30,17 @@ class Simulation {
   void run(const tl::Kernel& kernel, tl::Policy policy = tl::Policy::lazy);
   /// A grid over all PEs.
   void run_grid(const tl::Grid& grid, const tl::Kernel& kernel, tl::Policy policy = tl::Policy::lazy);
+  /// A kernel of its own on each of some PEs, all with the same queues.
+  struct Part {
+    std::int64_t pe = 0;
+    tl::Kernel kernel;
+  };
+  void run_parts(const std::vector<Part>& parts, const tl::Queues& queues, tl::Policy policy = tl::Policy::lazy);
+  /// The same, of which one must fail; returns its message.
+  [[nodiscard]] std::string run_failing_parts(const std::vector<Part>& parts, const tl::Queues& queues);
+  /// The same, of which some must wait for ever; returns what each says that it waits for, a line each.
+  [[nodiscard]] std::string run_stuck_parts(const std::vector<Part>& parts, const tl::Queues& queues,
+                                            tl::Policy policy = tl::Policy::lazy);
   /// One program on PE 0 that must fail; returns its message.
   [[nodiscard]] std::string run_failing(const tl::Kernel& kernel, tl::Policy policy = tl::Policy::lazy);
 
@@ -48,7 +59,9 @@ class Simulation {
   [[nodiscard]] std::vector<float> read(HbmAddress address, DType dtype, std::int64_t count);
 
  private:
+  void launch_parts(const std::vector<Part>& parts, const tl::Queues& queues, tl::Policy policy);
   void finish(RunEnd expected);
+  [[nodiscard]] std::string first_failure() const;
   [[nodiscard]] std::vector<Pe*> all_pes();
 
   traces::MonitoringConnector connector_;

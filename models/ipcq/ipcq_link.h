@@ -1,0 +1,69 @@
+// A link between PEs: latency and bandwidth, in one direction.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "models/base/exact_time.h"
+#include "models/base/ring_queue.h"
+#include "models/base/systemc.h"
+#include "models/protocol/initiator_port.h"
+#include "models/protocol/target_port.h"
+#include "models/protocol/timed_queue.h"
+#include "models/system/system_config.h"
+
+namespace kernwave {
+
+/// What a link carried.
+struct LinkStatistics {
+  std::int64_t messages = 0;
+  Bytes bytes;
+  Picoseconds busy;  ///< of its bandwidth
+};
+
+/// Carries messages from input i to output i; with several pairs they share one bandwidth.
+///
+/// A message that is presented at t is eligible at t + hop. Eligible messages take the link one after another, in the
+/// order of (eligible time, port id), each for bytes / bandwidth, and arrive when their last byte does. Returned
+/// credits take the hop and no bandwidth. The hop is at least 1 ps, so that every message of an instant is known before
+/// that instant is decided. END_REQ comes at once: what may be on its way is bounded by credits, not by the link.
+class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
+ public:
+  IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config, std::int64_t pairs);
+
+  [[nodiscard]] TargetSocket& input(std::int64_t id) { return inputs_.at(static_cast<std::size_t>(id))->socket(); }
+  [[nodiscard]] InitiatorSocket& output(std::int64_t id) {
+    return outputs_.at(static_cast<std::size_t>(id))->port.socket();
+  }
+  [[nodiscard]] const LinkStatistics& statistics() const noexcept { return statistics_; }
+
+ private:
+  struct Output {
+    Output(const char* name, InitiatorPort::Client& client, TargetPort& input) : port(name, client), source(input) {}
+    InitiatorPort port;
+    TargetPort& source;
+    RingQueue<Payload*> waiting;  // arrived, while the port is busy
+  };
+
+  [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
+  [[nodiscard]] unsigned debug_access(TargetPort& port, Payload& payload) override;
+  void request_accepted(InitiatorPort& port) override;
+  void response(InitiatorPort& port, Payload& payload) override;
+
+  void serve();
+  void enter(const TimedQueue::Pending& message);
+  void deliver(Output& output);
+  [[nodiscard]] Output& output_of(const TargetPort& input) { return *outputs_[static_cast<std::size_t>(input.id())]; }
+
+  SimulatedTime now;
+  Picoseconds hop_;
+  StreamServer stream_;
+  std::vector<std::unique_ptr<TargetPort>> inputs_;
+  std::vector<std::unique_ptr<Output>> outputs_;
+  TimedQueue arrivals_;    // by the instant at which they are eligible
+  TimedQueue deliveries_;  // by the instant of their last byte
+  sc_core::sc_event wake_;
+  LinkStatistics statistics_;
+};
+
+}  // namespace kernwave
