@@ -24,6 +24,12 @@ struct AttentionHead {
   std::int64_t out_stride = 0;
   std::int64_t s_q = 1;
   std::int64_t s_kv = 1;
+  std::int64_t later_keys = 0;  ///< of the sequence, that stand elsewhere: after those of a shard
+  HbmAddress lse;               ///< f32, [token][group]; written when `AttentionArgs::store_lse`
+  std::int64_t lse_stride = 0;
+
+  /// Causal, bottom-right aligned over the whole sequence: query i sees these keys up to number i + diagonal.
+  [[nodiscard]] constexpr std::int64_t diagonal() const noexcept { return s_kv + later_keys - s_q; }
 };
 
 /// Attention of `heads.size()` pairs of a sequence and a KV head: program (x, y) works on KV head x of sequence y.
@@ -41,6 +47,7 @@ struct AttentionArgs {
   std::int64_t block_queries = 1;  ///< query tokens a block; a block has block_queries x group rows
   /// Tiles of K and of V in scratch: one in use, the others on their way. Prefill needs 2.
   std::int64_t kv_buffers = 3;
+  bool store_lse = false;  ///< also ln(sum(exp(scaled scores))) of every row; -inf of a row that sees no key
 
   [[nodiscard]] const AttentionHead& head(std::int64_t kv_head, std::int64_t sequence) const {
     return heads.at(static_cast<std::size_t>(kv_head + kv_heads * sequence));

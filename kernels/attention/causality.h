@@ -9,22 +9,23 @@
 
 namespace kernwave::kernels {
 
-/// Keys visible to query i: all of them, or the first i + 1 + s_kv - s_q (bottom-right alignment), never fewer than 0.
-[[nodiscard]] constexpr std::int64_t visible_keys(bool causal, std::int64_t s_q, std::int64_t s_kv,
+/// Keys visible to query i of `keys`: all of them, or under a causal mask the first i + 1 + diagonal, never fewer than
+/// 0. Bottom-right alignment of a whole sequence: diagonal = s_kv - s_q.
+[[nodiscard]] constexpr std::int64_t visible_keys(bool causal, std::int64_t diagonal, std::int64_t keys,
                                                   std::int64_t query) noexcept {
-  return causal ? std::clamp<std::int64_t>(query + 1 + s_kv - s_q, 0, s_kv) : s_kv;
+  return causal ? std::clamp<std::int64_t>(query + 1 + diagonal, 0, keys) : keys;
 }
 
-/// Queries, the first ones, that see no key: causal with more queries than keys, or no keys at all.
-[[nodiscard]] constexpr std::int64_t blind_queries(bool causal, std::int64_t s_q, std::int64_t s_kv) noexcept {
-  if (s_kv == 0) return s_q;
-  return causal ? std::clamp<std::int64_t>(s_q - s_kv, 0, s_q) : 0;
+/// Queries, the first ones, that see no key: those before the diagonal, or all where there is no key.
+[[nodiscard]] constexpr std::int64_t blind_queries(bool causal, const AttentionHead& head) noexcept {
+  if (head.s_kv == 0) return head.s_q;
+  return causal ? std::clamp<std::int64_t>(-head.diagonal(), 0, head.s_q) : 0;
 }
 
 /// Tiles of keys that the queries [first, first + count) see any of.
 [[nodiscard]] constexpr std::int64_t visible_tiles(bool causal, const AttentionHead& head, std::int64_t first,
                                                    std::int64_t count, std::int64_t tile) noexcept {
-  return tl::cdiv(visible_keys(causal, head.s_q, head.s_kv, first + count - 1), tile);
+  return tl::cdiv(visible_keys(causal, head.diagonal(), head.s_kv, first + count - 1), tile);
 }
 
 }  // namespace kernwave::kernels

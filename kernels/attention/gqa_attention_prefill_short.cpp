@@ -81,7 +81,7 @@ class PrefillPipeline {
         head_(head),
         rows_(args.block_queries * args.group),
         kv_(tl, args, head),
-        mask_(tl, args, head, args.block_queries),
+        mask_(tl, args, args.block_queries),
         queries_(tl.buffers(query_buffers(), {args.block_queries, args.group * args.head_dim}, args.dtype)),
         scores_(tl.buffers(2, {rows_, args.tile}, DType::f32)),
         p_(tl.buffers(2, {rows_, args.tile}, args.dtype)),
@@ -121,7 +121,9 @@ class PrefillPipeline {
   void request_next_k() {
     if (requested_k_.done()) return;
     if (requested_k_->first_of_block) {
-      load_queries(tl_, args_, head_, requested_k_->first_query, nth(queries_, requested_k_->block));
+      const std::int64_t first = requested_k_->first_query;
+      load_queries(tl_, args_, head_, first, std::min(args_.block_queries, head_.s_q - first),
+                   nth(queries_, requested_k_->block));
     }
     kv_.request_k(k_requests_++, requested_k_->tile);
     requested_k_.advance();
@@ -145,7 +147,7 @@ class PrefillPipeline {
     const tl::Tensor& scores = nth(scores_, number);
     const tl::Tensor& p = nth(p_, number);
     OnlineSoftmax& softmax = softmax_of(step.block);
-    mask_.apply(scores, step.first_query, step.tile);
+    mask_.apply(scores, view_of(head_, step.first_query, args_.block_queries, step.tile, args_.tile));
     if (step.first_of_block) {
       softmax.begin(scores, p);
       softmax.begin_output(p, kv_.v(number));
@@ -157,7 +159,7 @@ class PrefillPipeline {
 
   void store_finished() {
     const std::int64_t count = std::min(args_.block_queries, head_.s_q - finished_->first_query);
-    store_queries(tl_, args_, head_, finished_->first_query, count, softmax_of(finished_->block).normalised());
+    store_queries(tl_, args_, head_, finished_->first_query, count, softmax_of(finished_->block));
     finished_.reset();
   }
 
@@ -189,13 +191,11 @@ void gqa_attention_prefill_short(tl::Context& tl, const AttentionArgs& args) {
         "gqa_attention_prefill_short: kv_buffers must be at least 2: a tile's Q K^T runs ahead of the "
         "P V of the tile before");
   }
-  const std::int64_t blind = blind_queries(args.causal, head.s_q, head.s_kv);
-  const std::int64_t blind_blocks = blind / args.block_queries;
-  if (blind_blocks > 0) store_zeros(tl, args, head, 0, blind_blocks * args.block_queries);
-  if (blind == head.s_q) {
-    store_zeros(tl, args, head, blind_blocks * args.block_queries, head.s_q - blind_blocks * args.block_queries);
-    return;
-  }
+  const std::int64_t blind = blind_queries(args.causal, head);
+  // Whole blocks; one that begins blind and ends seeing goes through the pipeline.
+  const std::int64_t stored = blind == head.s_q ? blind : blind / args.block_queries * args.block_queries;
+  store_blind(tl, args, head, 0, stored);
+  if (stored == head.s_q) return;
   PrefillPipeline(tl, args, head).run();
 }
 

@@ -27,6 +27,22 @@ class OnlineSoftmax {
   void begin_output(const tl::Tensor& p, const tl::Tensor& v);
   void update_output(const tl::Tensor& p, const tl::Tensor& v);
 
+  /// No key so far: m is the lowest maximum, l and O are 0.
+  void begin_empty();
+
+  /// Another block's m, l and O for the same rows, as one message.
+  [[nodiscard]] static std::int64_t message_elements(std::int64_t rows, std::int64_t head_dim) {
+    return rows * (head_dim + 2);
+  }
+  /// Sends m, l and O.
+  void send(Direction direction) const;
+  /// Takes the keys of a message's sender into account (Dao, Flash-Decoding, 2023):
+  ///   m' = max(m, n), a = exp2(c m - c m'), b = exp2(c n - c m'), l' = a l + b k, O' = a O + b P
+  /// for n, k, P of the message. Where neither has a key, m' is the lowest maximum and l' stays 0.
+  void merge(const tl::Tensor& message);
+
+  /// ln(l) + m scale: the natural logarithm of the sum of the exponentials, rows x 1; -inf without a key.
+  [[nodiscard]] tl::Tensor log_sum_exp() const;
   /// O / l in the storage type, in the current scope.
   [[nodiscard]] tl::Tensor normalised() const;
 

@@ -1,8 +1,7 @@
 #include "kernels/attention/score_mask.h"
 
+#include <algorithm>
 #include <limits>
-
-#include "kernels/attention/causality.h"
 
 namespace kernwave::kernels {
 
@@ -12,32 +11,30 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
 }  // namespace
 
-ScoreMask::ScoreMask(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head, std::int64_t queries)
+ScoreMask::ScoreMask(tl::Context& tl, const AttentionArgs& args, std::int64_t queries)
     : tl_(tl),
-      args_(args),
-      head_(head),
+      causal_(args.causal),
+      tile_(args.tile),
       query_of_row_(tl.expand_dims(tl.floor_div(tl.arange(0, queries * args.group), args.group), 1)),
       column_(tl.expand_dims(tl.arange(0, args.tile), 0)) {}
 
-bool ScoreMask::cuts_diagonal(std::int64_t first_query, std::int64_t tile) const {
-  if (!args_.causal) return false;
-  // The first query of the block sees the fewest keys.
-  const std::int64_t seen_by_first = first_query + 1 + head_.s_kv - head_.s_q;
-  return (tile + 1) * args_.tile > seen_by_first;
+void ScoreMask::apply(const tl::Tensor& scores, const TileView& view) const {
+  const bool cuts_diagonal = causal_ && view.diagonal < tile_ - 1;  // the first query sees the fewest columns
+  if (!cuts_diagonal) {
+    if (view.keys < tile_) tl_.where(column_ < view.keys, scores, minus_infinity, tl::out(scores));
+    return;
+  }
+  const auto last_column = query_of_row_ + view.diagonal;
+  const bool diagonal_leaves_keys = view.diagonal + view.queries > view.keys;
+  if (view.keys < tile_ && diagonal_leaves_keys) tl_.minimum(last_column, view.keys - 1, tl::out(last_column));
+  tl_.where(column_ <= last_column, scores, minus_infinity, tl::out(scores));
 }
 
-bool ScoreMask::is_partial(std::int64_t tile) const { return (tile + 1) * args_.tile > head_.s_kv; }
-
-void ScoreMask::apply(const tl::Tensor& scores, std::int64_t first_query, std::int64_t tile) const {
-  const std::int64_t first_key = tile * args_.tile;
-  if (cuts_diagonal(first_query, tile)) {
-    // Key first_key + column is seen by query first_query + q when it is <= first_query + q + s_kv - s_q. A key beyond
-    // s_kv is beyond that for every query.
-    const auto last_column = query_of_row_ + (first_query + head_.s_kv - head_.s_q - first_key);
-    tl_.where(column_ <= last_column, scores, minus_infinity, tl::out(scores));
-  } else if (is_partial(tile)) {
-    tl_.where(column_ < head_.s_kv - first_key, scores, minus_infinity, tl::out(scores));
-  }
+TileView view_of(const AttentionHead& head, std::int64_t first, std::int64_t queries, std::int64_t tile,
+                 std::int64_t tile_size) {
+  const std::int64_t first_key = tile * tile_size;
+  return {std::min(tile_size, head.s_kv - first_key), first + head.diagonal() - first_key,
+          std::min(queries, head.s_q - first)};
 }
 
 }  // namespace kernwave::kernels

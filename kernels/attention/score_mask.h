@@ -8,25 +8,37 @@
 
 namespace kernwave::kernels {
 
+/// What a block of queries sees of one tile of keys.
+struct TileView {
+  std::int64_t keys = 0;      ///< columns of the tile that are keys
+  std::int64_t diagonal = 0;  ///< causal: query q of the block sees columns up to diagonal + q
+  std::int64_t queries = 1;   ///< of the block that are queries
+
+  [[nodiscard]] constexpr bool sees_any(bool causal) const noexcept {
+    return keys > 0 && queries > 0 && (!causal || diagonal + queries > 0);
+  }
+};
+
 /// Masks a block of scores: rows are (query, head of the group), columns keys of one tile. Touches only the tiles that
-/// need it: those on the causal diagonal, and the last one when it is not full.
+/// need it: those on the causal diagonal, and those that are not full.
 class ScoreMask {
  public:
   /// Allocates the indices of `queries` x group rows and of the tile's columns in the current scope.
-  ScoreMask(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head, std::int64_t queries);
+  ScoreMask(tl::Context& tl, const AttentionArgs& args, std::int64_t queries);
 
-  /// Sets to -inf, in place, what the queries first_query ... must not see of tile `tile`.
-  void apply(const tl::Tensor& scores, std::int64_t first_query, std::int64_t tile) const;
+  /// Sets to -inf, in place, what must not be seen.
+  void apply(const tl::Tensor& scores, const TileView& view) const;
 
  private:
-  [[nodiscard]] bool cuts_diagonal(std::int64_t first_query, std::int64_t tile) const;
-  [[nodiscard]] bool is_partial(std::int64_t tile) const;
-
   tl::Context& tl_;
-  const AttentionArgs& args_;
-  const AttentionHead& head_;
+  bool causal_;
+  std::int64_t tile_;
   tl::Tensor query_of_row_;  // rows x 1
   tl::Tensor column_;        // 1 x tile
 };
+
+/// What the queries first ... first + queries - 1 of a head see of its tile `tile`.
+[[nodiscard]] TileView view_of(const AttentionHead& head, std::int64_t first, std::int64_t queries, std::int64_t tile,
+                               std::int64_t tile_size);
 
 }  // namespace kernwave::kernels

@@ -19,6 +19,10 @@ const std::map<std::string, tl::Policy> policies = {
 const std::map<std::string, DataMode> data_modes = {{"full", DataMode::full}, {"none", DataMode::none}};
 const std::map<std::string, DType> dtypes = {{"f16", DType::f16}, {"bf16", DType::bf16}, {"f32", DType::f32}};
 const std::map<std::string, KvLayout> layouts = {{"hsd", KvLayout::heads_first}, {"shd", KvLayout::tokens_first}};
+const std::map<std::string, kernels::Reduction> reductions = {{"chain", kernels::Reduction::chain},
+                                                              {"tree", kernels::Reduction::tree}};
+const std::map<std::string, RingSharding> shardings = {{"contiguous", RingSharding::contiguous},
+                                                       {"zigzag", RingSharding::zigzag}};
 
 /// "8192", "128K", "8192,4096".
 [[nodiscard]] std::vector<std::int64_t> parse_counts(const std::string& option, const std::string& text) {
@@ -98,6 +102,12 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_choice(sub, "--kv-layout", workload.kv_layout, layouts, "K and V as [H, S, D] (default) or [S, H, D]");
   add_choice(sub, "--dtype", workload.dtype, dtypes, "Storage type (default f16)");
   add_count(sub, "--tile", workload.tile, "Keys a step (default: 512 decode, 128 prefill, less if scratch is short)");
+  sub.add_flag("--lse", workload.lse, "Also store ln(sum(exp(scores))) of every row, and check it");
+  add_count(sub, "--ranks", workload.ranks, "long kernels: cubes that share a sequence (default: all)");
+  add_choice(sub, "--reduce", workload.reduction, reductions, "decode_long: how partial results meet (default chain)");
+  add_choice(sub, "--sharding", workload.sharding, shardings,
+             "prefill_long: which tokens each cube holds (default contiguous)");
+  sub.add_flag("--bidirectional", workload.bidirectional, "prefill_long: tiles travel both ways around the ring");
   add_count(sub, "--m", workload.m, "gemm: rows of A and C");
   add_count(sub, "--n", workload.n, "gemm: columns of B and C");
   add_count(sub, "--k", workload.k, "gemm: columns of A, rows of B");

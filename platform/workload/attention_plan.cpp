@@ -36,7 +36,7 @@ Bytes scratch_need(AttentionKernel kernel, const kernels::AttentionArgs& args, s
   constexpr std::int64_t int32 = 4;
   constexpr std::int64_t boolean = 1;
   constexpr std::int64_t small_temporaries = 8;  // rows x 1, of one step
-  const bool prefill = kernel == AttentionKernel::prefill_short;
+  const bool prefill = !is_decode(kernel);
   const std::int64_t storage = size_of(args.dtype);
   const std::int64_t scores = rows * args.tile;
   const std::int64_t output = rows * args.head_dim;
@@ -60,12 +60,12 @@ Bytes scratch_need(AttentionKernel kernel, const kernels::AttentionArgs& args, s
 }
 
 std::string plan_attention(const AttentionPlanRequest& request, kernels::AttentionArgs& args) {
-  const bool decode = request.kernel == AttentionKernel::decode_short;
+  const bool decode = is_decode(request.kernel);
   const std::int64_t queries_of_a_block = std::max<std::int64_t>(1, rows_of_a_block / args.group);
   if (decode && request.longest_s_q > queries_of_a_block) {
     throw WorkloadError(
         fmt::format("a decode takes at most {} queries with {} query heads a KV head ({} rows a block), "
-                    "not {}; use gqa_attention_prefill_short",
+                    "not {}; use a prefill kernel",
                     queries_of_a_block, args.group, rows_of_a_block, request.longest_s_q));
   }
   args.block_queries = std::min(queries_of_a_block, request.longest_s_q);
@@ -88,6 +88,98 @@ std::string plan_attention(const AttentionPlanRequest& request, kernels::Attenti
       "{} of {} scratch",
       args.block_queries, args.group, rows, args.tile, args.kv_buffers,
       format_quantity(scratch_need(request.kernel, args, rows)), format_quantity(request.scratch));
+}
+
+namespace {
+
+constexpr std::int64_t f32_bytes = 4;
+
+/// Of one resident block: Q, O, m and l.
+[[nodiscard]] Bytes resident_block_need(const kernels::AttentionArgs& args) {
+  const std::int64_t rows = args.block_queries * args.group;
+  return Budget()
+      .add(1, rows * args.head_dim, size_of(args.dtype))
+      .add(1, rows * args.head_dim, f32_bytes)
+      .add(2, rows, f32_bytes)
+      .total();
+}
+
+/// Of everything that does not grow with the resident blocks.
+[[nodiscard]] Bytes fixed_ring_need(const kernels::RingArgs& ring, std::int64_t slots) {
+  const kernels::AttentionArgs& args = ring.attention;
+  const std::int64_t rows = args.block_queries * args.group;
+  const std::int64_t scores = rows * args.tile;
+  const std::int64_t output = rows * args.head_dim;
+  const std::int64_t storage = size_of(args.dtype);
+  const std::int64_t chunks = ring.sequences.front().keys.chunks_per_rank();
+  const std::int64_t queues = ring.ranks == 1 ? 0 : (ring.bidirectional ? 2 : 1);
+  constexpr std::int64_t small_temporaries = 12;  // rows x 1
+  const Bytes lasting = Budget()
+                            .add(queues * slots, ring.message_bytes().count(), 1)
+                            .add(4 * chunks, args.tile * args.head_dim, storage)  // two own tiles of K and of V
+                            .add(2, scores, f32_bytes)
+                            .add(2, scores, storage)  // p
+                            .add(2, rows, f32_bytes)  // indices of the mask
+                            .add(1, args.tile, f32_bytes)
+                            .add(small_temporaries, rows, f32_bytes)
+                            .total();
+  const Bytes masked = Budget().add(1, scores, 1).total();
+  const std::int64_t conversions = args.dtype == DType::f32 ? 0 : 1;
+  const Bytes normalised = Budget().add(1, output, f32_bytes).add(conversions, output, storage).total();
+  return lasting + std::max(masked, normalised);
+}
+
+}  // namespace
+
+Bytes ring_scratch_need(const kernels::RingArgs& args, std::int64_t slots) {
+  return fixed_ring_need(args, slots) + resident_block_need(args.attention) * args.resident_blocks;
+}
+
+std::string plan_ring(const RingPlanRequest& request, kernels::RingArgs& ring) {
+  kernels::AttentionArgs& args = ring.attention;
+  std::int64_t longest_queries = 1;
+  std::int64_t longest_keys = 1;
+  for (const kernels::RingSequence& sequence : ring.sequences) {
+    longest_queries = std::max(longest_queries, sequence.queries.longest_chunk());
+    longest_keys = std::max(longest_keys, sequence.keys.longest_chunk());
+  }
+  const std::int64_t chunks = ring.sequences.front().keys.chunks_per_rank();
+  const std::int64_t blocks_of_a_chunk = chunks == 1 && longest_queries > 1 ? 2 : 1;
+  args.block_queries =
+      std::min(std::max<std::int64_t>(1, rows_of_a_block / args.group), ceil_div(longest_queries, blocks_of_a_chunk));
+  constexpr std::int64_t usual_tile = 128;
+  args.tile = request.tile.value_or(std::min(usual_tile, longest_keys));
+  args.kv_buffers = 2;
+  ring.resident_blocks = chunks;
+  const auto need = [&] { return ring_scratch_need(ring, request.slots); };
+  while (need() > request.scratch && !request.tile && args.tile > smallest_tile) {
+    args.tile = std::max(smallest_tile, args.tile / 2);
+  }
+  if (need() > request.scratch) {
+    throw WorkloadError(fmt::format(
+        "scratch overflow: a ring with tiles of {} keys of each of {} chunks (messages of {}) and blocks of {} rows of "
+        "head_dim {} needs {} of scratch; pe.scratch.capacity is {}",
+        args.tile, chunks, format_quantity(ring.message_bytes()), args.block_queries * args.group, args.head_dim,
+        format_quantity(need()), format_quantity(request.scratch)));
+  }
+  const std::int64_t most = chunks * ceil_div(longest_queries, args.block_queries);
+  while (ring.resident_blocks < most) {
+    ring.resident_blocks += chunks;
+    if (need() <= request.scratch) continue;
+    ring.resident_blocks -= chunks;
+    break;
+  }
+  std::int64_t circulations = 0;
+  for (const kernels::RingSequence& sequence : ring.sequences) {
+    circulations =
+        std::max(circulations, kernels::ring_circulations(sequence, args.block_queries, ring.resident_blocks));
+  }
+  return fmt::format(
+      "messages of {} keys ({}), {} resident blocks of {} queries x {} heads = {} rows, {} circulation{}: {} of {} "
+      "scratch",
+      chunks * args.tile, format_quantity(ring.message_bytes()), ring.resident_blocks, args.block_queries, args.group,
+      args.block_queries * args.group, circulations, circulations == 1 ? "" : "s", format_quantity(need()),
+      format_quantity(request.scratch));
 }
 
 }  // namespace kernwave::platform

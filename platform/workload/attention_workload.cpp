@@ -8,10 +8,9 @@
 #include <map>
 
 #include "kernels/attention/causality.h"
+#include "kernels/attention/gqa_attention_decode_long.h"
 #include "kernels/attention/gqa_attention_decode_short.h"
 #include "kernels/attention/gqa_attention_prefill_short.h"
-#include "kernels/tl/launch.h"
-#include "platform/workload/hbm_layout.h"
 #include "platform/workload/hbm_tensor.h"
 #include "platform/workload/random_data.h"
 
@@ -20,6 +19,9 @@ namespace kernwave::platform {
 namespace {
 
 using kernels::AttentionHead;
+using kernels::RingSequence;
+using kernels::Sharding;
+using kernels::Span;
 
 constexpr std::int64_t longest_sequence = std::int64_t{1} << 28;
 constexpr std::int64_t largest_batch = 4096;
@@ -43,15 +45,28 @@ constexpr std::int64_t largest_batch = 4096;
   return layout == KvLayout::heads_first ? "[H, S, D]" : "[S, H, D]";
 }
 
-[[nodiscard]] Json list(const std::vector<AttentionHead>& heads, std::int64_t kv_heads,
-                        std::int64_t AttentionHead::*length) {
+/// Of all sequences, or once where all are the same.
+[[nodiscard]] Json list(const std::vector<RingSequence>& sequences, Sharding RingSequence::*tokens) {
   Json array = Json::array();
+  const std::int64_t first = (sequences.front().*tokens).tokens();
   bool uniform = true;
-  for (std::size_t i = 0; i < heads.size(); i += static_cast<std::size_t>(kv_heads)) {
-    array.push_back(heads[i].*length);
-    uniform = uniform && heads[i].*length == heads[0].*length;
+  for (const RingSequence& sequence : sequences) {
+    array.push_back((sequence.*tokens).tokens());
+    uniform = uniform && (sequence.*tokens).tokens() == first;
   }
-  return uniform ? Json(heads[0].*length) : array;
+  return uniform ? Json(first) : array;
+}
+
+/// The rows of the chunks that a rank holds, in the order of its shard, out of those of the whole sequence.
+[[nodiscard]] std::vector<float> shard_of(const std::vector<float>& all, const Sharding& tokens, std::int64_t rank,
+                                          std::int64_t width) {
+  std::vector<float> shard;
+  for (std::int64_t i = 0; i < tokens.chunks_per_rank(); ++i) {
+    const Span chunk = tokens.chunk(rank, i);
+    const auto begin = all.begin() + chunk.first * width;
+    shard.insert(shard.end(), begin, begin + chunk.count * width);
+  }
+  return shard;
 }
 
 }  // namespace
@@ -61,203 +76,446 @@ AttentionWorkload::AttentionWorkload(AttentionKernel kernel, const WorkloadReque
       config_(config),
       batch_(request.batch),
       kv_layout_(request.kv_layout.value_or(KvLayout::heads_first)),
+      sharding_(request.sharding.value_or(RingSharding::contiguous)),
+      reduction_(request.reduction.value_or(kernels::Reduction::chain)),
+      bidirectional_(request.bidirectional),
       seed_(request.seed) {
+  check(request);
+  model_ = *request.model;
+  if (is_long(kernel)) ranks_ = request.ranks.value_or(config.cubes);
+  common_.kv_heads = model_.kv_heads;
+  common_.group = model_.query_heads / model_.kv_heads;
+  common_.head_dim = model_.head_dim;
+  common_.dtype = request.dtype;
+  common_.causal = request.causal.value_or(!is_decode(kernel));
+  common_.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(model_.head_dim)));
+  common_.store_lse = request.lse;
+  take_lengths(request);
+  place_heads();
+  make_plan(request);
+}
+
+void AttentionWorkload::check(const WorkloadRequest& request) const {
   if (!request.model) throw WorkloadError("--model is missing: a name that `kernwave list` shows, or a config.json");
   if (request.m || request.n || request.k) throw WorkloadError("--m, --n and --k are for the gemm kernel");
   if (!is_float(request.dtype)) throw WorkloadError("--dtype: attention runs in f16, bf16 or f32");
   if (batch_ < 1 || batch_ > largest_batch) {
     throw WorkloadError(fmt::format("--batch: 1 to {} sequences, not {}", largest_batch, batch_));
   }
-  model_ = *request.model;
-  check_model_shape(model_);
-  const bool decode = kernel == AttentionKernel::decode_short;
-  args_.kv_heads = model_.kv_heads;
-  args_.group = model_.query_heads / model_.kv_heads;
-  args_.head_dim = model_.head_dim;
-  args_.dtype = request.dtype;
-  args_.causal = request.causal.value_or(!decode);
-  args_.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(model_.head_dim)));
-  place_heads(request);
-  const auto longest = [this](std::int64_t AttentionHead::*length) {
-    std::int64_t most = 0;
-    for (const AttentionHead& head : args_.heads) most = std::max(most, head.*length);
-    return most;
-  };
+  check_model_shape(*request.model);
   if (request.tile && (*request.tile < 1 || *request.tile > 65536)) {
     throw WorkloadError(fmt::format("--tile: 1 to 65536 keys, not {}", *request.tile));
   }
-  plan_ = plan_attention(
-      {kernel, longest(&AttentionHead::s_q), longest(&AttentionHead::s_kv), request.tile, config.pe.scratch.capacity},
-      args_);
+  if (request.ranks && !is_long(kernel_)) throw WorkloadError("--ranks is for the long attention kernels");
+  if (request.ranks && (*request.ranks < 1 || *request.ranks > config_.cubes)) {
+    throw WorkloadError(
+        fmt::format("--ranks: 1 to {}, one a cube (system.cubes), not {}", config_.cubes, *request.ranks));
+  }
+  if (request.reduction && kernel_ != AttentionKernel::decode_long) {
+    throw WorkloadError("--reduce is for gqa_attention_decode_long");
+  }
+  if ((request.sharding || request.bidirectional) && kernel_ != AttentionKernel::prefill_long) {
+    throw WorkloadError("--sharding and --bidirectional are for gqa_attention_prefill_long");
+  }
+  const std::int64_t ranks = request.ranks.value_or(config_.cubes);
+  const IpcqTopology topology = config_.pe.ipcq.topology;
+  if (is_long(kernel_) && ranks > 1 && topology == IpcqTopology::mesh) {
+    throw WorkloadError("the long attention kernels need queues between cubes; ipcq.topology is \"mesh\"");
+  }
+  const bool ring = kernel_ == AttentionKernel::prefill_long && ranks > 1;
+  if (ring && (topology != IpcqTopology::ring || ranks != config_.cubes)) {
+    throw WorkloadError(fmt::format(
+        "the ring of gqa_attention_prefill_long closes over all {} cubes (system.cubes) with ipcq.topology = \"ring\"; "
+        "--ranks is {}, the topology \"{}\"",
+        config_.cubes, ranks, topology == IpcqTopology::ring ? "ring" : "line"));
+  }
 }
 
-void AttentionWorkload::place_heads(const WorkloadRequest& request) {
+void AttentionWorkload::take_lengths(const WorkloadRequest& request) {
   if (request.s_kv.empty()) throw WorkloadError("--s-kv is missing: how many keys each sequence holds");
   const auto s_kv = lengths(request.s_kv, batch_, "--s-kv");
-  const bool decode = kernel_ == AttentionKernel::decode_short;
-  const auto s_q = request.s_q.empty() ? (decode ? std::vector<std::int64_t>(s_kv.size(), 1) : s_kv)
+  const auto s_q = request.s_q.empty() ? (is_decode(kernel_) ? std::vector<std::int64_t>(s_kv.size(), 1) : s_kv)
                                        : lengths(request.s_q, batch_, "--s-q");
+  const std::int64_t chunks = sharding_ == RingSharding::zigzag ? 2 : 1;
+  const std::int64_t query_ranks = kernel_ == AttentionKernel::prefill_long ? ranks_ : 1;
+  for (std::size_t i = 0; i < s_kv.size(); ++i) {
+    sequences_.push_back({Sharding(s_q[i], query_ranks, chunks), Sharding(s_kv[i], ranks_, chunks)});
+  }
+}
+
+std::int64_t AttentionWorkload::longest_queries() const {
+  std::int64_t longest = 0;
+  for (const RingSequence& sequence : sequences_) longest = std::max(longest, sequence.queries.tokens());
+  return longest;
+}
+
+void AttentionWorkload::make_plan(const WorkloadRequest& request) {
+  const Bytes scratch = config_.pe.scratch.capacity;
+  const std::int64_t slots = config_.pe.ipcq.depth;
+  if (kernel_ == AttentionKernel::prefill_long) {
+    kernels::RingArgs ring;
+    ring.attention = common_;
+    ring.sequences = sequences_;
+    ring.ranks = ranks_;
+    ring.bidirectional = bidirectional_;
+    plan_ = plan_ring({request.tile, scratch, slots}, ring);
+    common_ = ring.attention;
+    resident_blocks_ = ring.resident_blocks;
+    return;
+  }
+  std::int64_t longest_shard = 0;
+  for (const RingSequence& sequence : sequences_) {
+    longest_shard = std::max(longest_shard, sequence.keys.longest_chunk());
+  }
+  const Bytes queues = ranks_ == 1 ? Bytes(0) : this->queues().slot_bytes * slots;
+  plan_ = plan_attention({kernel_, longest_queries(), longest_shard, request.tile, scratch - queues}, common_);
+}
+
+// ---- where everything lies
+
+void AttentionWorkload::place_heads() {
   HbmLayout layout(config_);
-  for (std::int64_t sequence = 0; sequence < batch_; ++sequence) {
-    std::map<std::int64_t, std::vector<std::int64_t>> programs_by_cube;
-    for (std::int64_t head = 0; head < args_.kv_heads; ++head) {
-      AttentionHead entry;
-      entry.s_q = s_q[static_cast<std::size_t>(sequence)];
-      entry.s_kv = s_kv[static_cast<std::size_t>(sequence)];
-      args_.heads.push_back(entry);
-      const std::int64_t program = programs() - 1;
-      programs_by_cube[pe_of(program).count() / config_.pes_per_cube].push_back(program);
-    }
-    for (const auto& [cube, programs] : programs_by_cube) {
-      place_sequence_in_cube(layout, CubeId(cube), programs);
+  ranks_heads_.assign(static_cast<std::size_t>(ranks_),
+                      std::vector<AttentionHead>(static_cast<std::size_t>(programs())));
+  for (std::int64_t rank = 0; rank < ranks_; ++rank) {
+    for (std::int64_t sequence = 0; sequence < batch_; ++sequence) {
+      std::map<std::int64_t, std::vector<std::int64_t>> programs_by_cube;
+      for (std::int64_t head = 0; head < common_.kv_heads; ++head) {
+        const std::int64_t program = head + common_.kv_heads * sequence;
+        programs_by_cube[pe_of(rank, program).count() / config_.pes_per_cube].push_back(program);
+      }
+      for (const auto& [cube, programs] : programs_by_cube) {
+        place_sequence_in_cube(layout, rank, CubeId(cube), programs);
+      }
     }
   }
 }
 
-void AttentionWorkload::place_sequence_in_cube(HbmLayout& layout, CubeId cube,
+void AttentionWorkload::place_sequence_in_cube(HbmLayout& layout, std::int64_t rank, CubeId cube,
                                                const std::vector<std::int64_t>& programs) {
   const auto heads = static_cast<std::int64_t>(programs.size());
-  const std::int64_t element = size_of(args_.dtype);
-  const AttentionHead& any = args_.heads[static_cast<std::size_t>(programs.front())];
-  const std::int64_t q_row = heads * args_.group * args_.head_dim;
-  const Bytes q_bytes(any.s_q * q_row * element);
-  const Bytes kv_bytes(any.s_kv * heads * args_.head_dim * element);
-  const HbmAddress q = layout.allocate(cube, q_bytes, "Q");
-  const HbmAddress k = layout.allocate(cube, kv_bytes, "K");
-  const HbmAddress v = layout.allocate(cube, kv_bytes, "V");
-  const HbmAddress out = layout.allocate(cube, q_bytes, "the output");
+  const std::int64_t element = size_of(common_.dtype);
+  const std::int64_t any = programs.front();
+  const Sharding& keys = tokens_of(any).keys;
+  const std::int64_t s_kv = keys.shard(rank);
+  const std::int64_t q_row = heads * common_.group * common_.head_dim;
+  const std::int64_t lse_row = heads * common_.group;
+  const Bytes kv_bytes(s_kv * heads * common_.head_dim * element);
+  AttentionHead placed;
+  placed.q = layout.allocate(cube, Bytes(queries_of(rank, any) * q_row * element), "Q");
+  placed.k = layout.allocate(cube, kv_bytes, "K");
+  placed.v = layout.allocate(cube, kv_bytes, "V");
+  placed.out = layout.allocate(cube, Bytes(outputs_of(rank, any) * q_row * element), "the output");
+  if (common_.store_lse) {
+    placed.lse = layout.allocate(cube, Bytes(outputs_of(rank, any) * lse_row * size_of(DType::f32)), "the LSE");
+  }
   const bool heads_first = kv_layout_ == KvLayout::heads_first;
+  const Span shard = keys.chunk(rank, 0);
   std::int64_t local = 0;
   for (const std::int64_t program : programs) {
-    AttentionHead& head = args_.heads[static_cast<std::size_t>(program)];
-    const Bytes q_offset(local * args_.group * args_.head_dim * element);
-    const Bytes kv_offset(local * args_.head_dim * element * (heads_first ? any.s_kv : 1));
-    head.q = q + q_offset;
-    head.out = out + q_offset;
-    head.k = k + kv_offset;
-    head.v = v + kv_offset;
+    AttentionHead& head = ranks_heads_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(program)];
+    const Bytes q_offset(local * common_.group * common_.head_dim * element);
+    const Bytes kv_offset(local * common_.head_dim * element * (heads_first ? s_kv : 1));
+    head.q = placed.q + q_offset;
+    head.out = placed.out + q_offset;
+    head.k = placed.k + kv_offset;
+    head.v = placed.v + kv_offset;
+    head.lse = placed.lse + Bytes(local * common_.group * size_of(DType::f32));
     head.q_stride = q_row;
     head.out_stride = q_row;
-    head.kv_stride = heads_first ? args_.head_dim : heads * args_.head_dim;
+    head.kv_stride = heads_first ? common_.head_dim : heads * common_.head_dim;
+    head.lse_stride = lse_row;
+    head.s_q = queries_of(rank, program);
+    head.s_kv = s_kv;
+    head.later_keys = keys.tokens() - shard.first - shard.count;  // of decode_long; others do not look at it
+    if (kernel_ == AttentionKernel::prefill_long) head.later_keys = 0;
     ++local;
   }
 }
 
-PeId AttentionWorkload::pe_of(std::int64_t program) const {
-  return PeId(program % (config_.cubes * config_.pes_per_cube));
+PeId AttentionWorkload::pe_of(std::int64_t rank, std::int64_t program) const {
+  const std::int64_t pes = config_.pes_per_cube;
+  return is_long(kernel_) ? PeId(rank * pes + program % pes) : PeId(program % (config_.cubes * pes));
 }
 
-Json AttentionWorkload::shape() const {
-  return Json::object({{"model", model_.name},
-                       {"query_heads", model_.query_heads},
-                       {"kv_heads", model_.kv_heads},
-                       {"head_dim", model_.head_dim},
-                       {"batch", batch_},
-                       {"s_q", list(args_.heads, args_.kv_heads, &AttentionHead::s_q)},
-                       {"s_kv", list(args_.heads, args_.kv_heads, &AttentionHead::s_kv)},
-                       {"causal", args_.causal},
-                       {"dtype", name_of(args_.dtype)},
-                       {"kv_layout", name_of(kv_layout_)},
-                       {"tile", args_.tile},
-                       {"block_queries", args_.block_queries},
-                       {"kv_buffers", args_.kv_buffers},
-                       {"seed", static_cast<std::int64_t>(seed_)}});
+std::int64_t AttentionWorkload::queries_of(std::int64_t rank, std::int64_t program) const {
+  const Sharding& queries = tokens_of(program).queries;
+  return queries.ranks() == ranks_ ? queries.shard(rank) : queries.tokens();
 }
+
+std::int64_t AttentionWorkload::outputs_of(std::int64_t rank, std::int64_t program) const {
+  const bool elsewhere = kernel_ == AttentionKernel::decode_long && rank != ranks_ - 1;
+  return elsewhere ? 0 : queries_of(rank, program);
+}
+
+AttentionWorkload::Rows AttentionWorkload::key_rows(std::int64_t rank, std::int64_t program, HbmAddress base) const {
+  return {base, common_.head_dim, head(rank, program).kv_stride, common_.dtype, tokens_of(program).keys, rank};
+}
+
+AttentionWorkload::Rows AttentionWorkload::query_rows(std::int64_t rank, std::int64_t program, HbmAddress base,
+                                                      std::int64_t stride, std::int64_t width, DType dtype) const {
+  const Sharding& queries = tokens_of(program).queries;
+  return {base, width, stride, dtype, queries, queries.ranks() == ranks_ ? rank : 0};
+}
+
+std::vector<AttentionWorkload::Rows> AttentionWorkload::output_rows(std::int64_t program) const {
+  std::vector<Rows> rows;
+  for (std::int64_t rank = 0; rank < ranks_; ++rank) {
+    const AttentionHead& mine = head(rank, program);
+    if (outputs_of(rank, program) == 0) continue;
+    rows.push_back(
+        query_rows(rank, program, mine.out, mine.out_stride, common_.group * common_.head_dim, common_.dtype));
+  }
+  return rows;
+}
+
+std::vector<AttentionWorkload::Rows> AttentionWorkload::lse_rows(std::int64_t program) const {
+  std::vector<Rows> rows;
+  for (std::int64_t rank = 0; rank < ranks_ && common_.store_lse; ++rank) {
+    const AttentionHead& mine = head(rank, program);
+    if (outputs_of(rank, program) == 0) continue;
+    rows.push_back(query_rows(rank, program, mine.lse, mine.lse_stride, common_.group, DType::f32));
+  }
+  return rows;
+}
+
+// ---- data
 
 std::vector<float> AttentionWorkload::values(std::int64_t program, Part part) const {
-  const AttentionHead& head = args_.heads[static_cast<std::size_t>(program)];
+  const RingSequence& tokens = tokens_of(program);
   constexpr std::uint64_t parts = 3;
   const RandomTensor tensor(seed_, static_cast<std::uint64_t>(program) * parts + static_cast<std::uint64_t>(part));
-  const std::int64_t count = part == Part::q ? head.s_q * args_.group * args_.head_dim : head.s_kv * args_.head_dim;
-  return tensor.values(0, count, args_.dtype);
+  const std::int64_t count = part == Part::q ? tokens.queries.tokens() * common_.group : tokens.keys.tokens();
+  return tensor.values(0, count * common_.head_dim, common_.dtype);
 }
 
+namespace {
+
+/// Writes to HBM what a rank holds of `all`.
+template <typename Rows>
+void write_rows(System& system, const Rows& rows, const std::vector<float>& all) {
+  write(system, {rows.base, rows.tokens.shard(rows.rank), rows.width, rows.stride, rows.dtype},
+        shard_of(all, rows.tokens, rows.rank, rows.width));
+}
+
+template <typename Rows>
+void fill_rows(System& system, const Rows& rows, float value) {
+  fill(system, {rows.base, rows.tokens.shard(rows.rank), rows.width, rows.stride, rows.dtype}, value);
+}
+
+/// The rows of the whole sequence, from all ranks that hold some.
+template <typename Rows>
+[[nodiscard]] std::vector<float> gather(const System& system, const std::vector<Rows>& ranks) {
+  const std::int64_t width = ranks.front().width;
+  std::vector<float> all(static_cast<std::size_t>(ranks.front().tokens.tokens() * width));
+  for (const Rows& rows : ranks) {
+    const auto shard = read(system, {rows.base, rows.tokens.shard(rows.rank), rows.width, rows.stride, rows.dtype});
+    for (std::int64_t i = 0; i < rows.tokens.chunks_per_rank(); ++i) {
+      const Span chunk = rows.tokens.chunk(rows.rank, i);
+      const auto begin = shard.begin() + rows.tokens.offset_in_shard(rows.rank, i) * width;
+      std::copy(begin, begin + chunk.count * width, all.begin() + chunk.first * width);
+    }
+  }
+  return all;
+}
+
+/// Without the rows that see no key, whose LSE must be -inf in both; one that is not counts as wrong.
+[[nodiscard]] NumericError lse_error(std::vector<float> lse, std::vector<double> expected) {
+  for (std::size_t i = 0; i < lse.size(); ++i) {
+    const bool both = std::isinf(lse[i]) && std::isinf(expected[i]) && lse[i] < 0.0F;
+    if (both) lse[i] = 0.0F;
+    if (both) expected[i] = 0.0;
+  }
+  return numeric_error(lse, expected, 1);
+}
+
+}  // namespace
+
 void AttentionWorkload::place_data(System& system) const {
+  const std::int64_t q_row = common_.group * common_.head_dim;
   for (std::int64_t program = 0; program < programs(); ++program) {
-    const AttentionHead& head = args_.heads[static_cast<std::size_t>(program)];
-    const std::int64_t q_row = args_.group * args_.head_dim;
-    write(system, {head.q, head.s_q, q_row, head.q_stride, args_.dtype}, values(program, Part::q));
-    write(system, {head.k, head.s_kv, args_.head_dim, head.kv_stride, args_.dtype}, values(program, Part::k));
-    write(system, {head.v, head.s_kv, args_.head_dim, head.kv_stride, args_.dtype}, values(program, Part::v));
-    fill(system, {head.out, head.s_q, q_row, head.out_stride, args_.dtype}, std::numeric_limits<float>::quiet_NaN());
+    const std::vector<float> q = values(program, Part::q);
+    const std::vector<float> k = values(program, Part::k);
+    const std::vector<float> v = values(program, Part::v);
+    for (std::int64_t rank = 0; rank < ranks_; ++rank) {
+      const AttentionHead& mine = head(rank, program);
+      write_rows(system, query_rows(rank, program, mine.q, mine.q_stride, q_row, common_.dtype), q);
+      write_rows(system, key_rows(rank, program, mine.k), k);
+      write_rows(system, key_rows(rank, program, mine.v), v);
+    }
+    constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+    for (const Rows& rows : output_rows(program)) fill_rows(system, rows, nothing);
+    for (const Rows& rows : lse_rows(program)) fill_rows(system, rows, nothing);
   }
 }
 
-void AttentionWorkload::launch(System& system, tl::Policy policy) const {
-  std::vector<Pe*> pes;
-  for (std::int64_t id = 0; id < system.pe_count(); ++id) pes.push_back(&system.pe(PeId(id)));
-  const tl::Grid grid{args_.kv_heads, batch_, 1};
-  const auto kernel = kernel_ == AttentionKernel::decode_short ? kernels::gqa_attention_decode_short
-                                                               : kernels::gqa_attention_prefill_short;
-  tl::launch(
-      pes, grid, [kernel, args = args_](tl::Context& tl) { kernel(tl, args); }, policy);
+// ---- running
+
+kernels::AttentionArgs AttentionWorkload::args_of(std::int64_t rank) const {
+  kernels::AttentionArgs args = common_;
+  args.heads = ranks_heads_[static_cast<std::size_t>(rank)];
+  return args;
 }
 
+tl::Kernel AttentionWorkload::kernel_of(std::int64_t rank) const {
+  const kernels::AttentionArgs args = args_of(rank);
+  switch (kernel_) {
+    case AttentionKernel::decode_short:
+      return [args](tl::Context& tl) { kernels::gqa_attention_decode_short(tl, args); };
+    case AttentionKernel::prefill_short:
+      return [args](tl::Context& tl) { kernels::gqa_attention_prefill_short(tl, args); };
+    case AttentionKernel::decode_long: {
+      const kernels::SplitDecodeArgs split{args, rank, ranks_, Direction::east, reduction_};
+      return [split](tl::Context& tl) { kernels::gqa_attention_decode_long(tl, split); };
+    }
+    case AttentionKernel::prefill_long:
+      break;
+  }
+  const kernels::RingArgs ring{args, sequences_, rank, ranks_, bidirectional_, resident_blocks_};
+  return [ring](tl::Context& tl) { kernels::gqa_attention_prefill_long(tl, ring); };
+}
+
+tl::Queues AttentionWorkload::queues() const {
+  if (ranks_ == 1) return {};
+  if (kernel_ == AttentionKernel::decode_long) {
+    kernels::SplitDecodeArgs split;
+    split.attention = common_;
+    return {{Direction::west}, split.message_bytes(longest_queries())};
+  }
+  kernels::RingArgs ring;
+  ring.attention = common_;
+  ring.sequences = sequences_;
+  std::vector<Direction> from{Direction::west};
+  if (bidirectional_) from.push_back(Direction::east);
+  return {from, ring.message_bytes()};
+}
+
+void AttentionWorkload::launch(System& system, tl::Policy policy) const {
+  const tl::Grid grid{common_.kv_heads, batch_, 1};
+  for (std::int64_t rank = 0; rank < ranks_; ++rank) {
+    const std::int64_t first = is_long(kernel_) ? rank * config_.pes_per_cube : 0;
+    const std::int64_t count = is_long(kernel_) ? config_.pes_per_cube : system.pe_count();
+    std::vector<Pe*> pes;
+    for (std::int64_t id = first; id < first + count; ++id) pes.push_back(&system.pe(PeId(id)));
+    tl::launch(pes, grid, kernel_of(rank), policy, queues());
+  }
+}
+
+// ---- what to expect
+
 AttentionReference AttentionWorkload::reference(std::int64_t program) const {
-  const AttentionHead& head = args_.heads[static_cast<std::size_t>(program)];
+  const RingSequence& tokens = tokens_of(program);
   AttentionProblem problem;
-  problem.s_q = head.s_q;
-  problem.s_kv = head.s_kv;
-  problem.group = args_.group;
-  problem.head_dim = args_.head_dim;
-  problem.causal = args_.causal;
-  problem.scale = 1.0 / std::sqrt(static_cast<double>(args_.head_dim));
+  problem.s_q = tokens.queries.tokens();
+  problem.s_kv = tokens.keys.tokens();
+  problem.group = common_.group;
+  problem.head_dim = common_.head_dim;
+  problem.causal = common_.causal;
+  problem.scale = 1.0 / std::sqrt(static_cast<double>(common_.head_dim));
   return attention_reference(problem, values(program, Part::q), values(program, Part::k), values(program, Part::v));
 }
 
 void AttentionWorkload::prepare_reference() {
-  for (std::int64_t program = static_cast<std::int64_t>(references_.size()); program < programs(); ++program) {
-    references_.push_back(reference(program).out);
+  for (auto program = static_cast<std::int64_t>(references_.size()); program < programs(); ++program) {
+    references_.push_back(reference(program));
   }
-}
-
-std::vector<float> AttentionWorkload::output(const System& system, std::int64_t program) const {
-  const AttentionHead& head = args_.heads[static_cast<std::size_t>(program)];
-  return read(system, {head.out, head.s_q, args_.group * args_.head_dim, head.out_stride, args_.dtype});
 }
 
 NumericError AttentionWorkload::verify(const System& system) const {
   NumericError error;
   for (std::int64_t program = 0; program < programs(); ++program) {
     const auto index = static_cast<std::size_t>(program);
-    const std::vector<double> expected = index < references_.size() ? references_[index] : reference(program).out;
-    error.merge(numeric_error(output(system, program), expected, args_.head_dim));
+    const AttentionReference expected = index < references_.size() ? references_[index] : reference(program);
+    error.merge(numeric_error(gather(system, output_rows(program)), expected.out, common_.head_dim));
+    if (common_.store_lse) error.merge(lse_error(gather(system, lse_rows(program)), expected.lse));
   }
   return error;
 }
 
 double AttentionWorkload::tolerance() const {
   std::int64_t longest = 0;
-  for (const AttentionHead& head : args_.heads) longest = std::max(longest, head.s_kv);
-  return attention_tolerance(args_.dtype, args_.head_dim, longest);
+  for (const RingSequence& sequence : sequences_) longest = std::max(longest, sequence.keys.tokens());
+  return attention_tolerance(common_.dtype, common_.head_dim, longest);
 }
 
-std::int64_t AttentionWorkload::visible_scores(const AttentionHead& head) const {
-  std::int64_t keys = 0;
-  for (std::int64_t query = 0; query < head.s_q; ++query) {
-    keys += kernels::visible_keys(args_.causal, head.s_q, head.s_kv, query);
+/// Pairs of a query and a key that a rank computes, times the heads of a group: decode_long splits the keys, the others
+/// the queries.
+std::int64_t AttentionWorkload::visible_scores(std::int64_t rank, std::int64_t program) const {
+  const RingSequence& tokens = tokens_of(program);
+  std::int64_t pairs = 0;
+  if (kernel_ != AttentionKernel::prefill_long) {
+    const AttentionHead& mine = head(rank, program);
+    for (std::int64_t query = 0; query < mine.s_q; ++query) {
+      pairs += kernels::visible_keys(common_.causal, mine.diagonal(), mine.s_kv, query);
+    }
+    return pairs * common_.group;
   }
-  return keys * args_.group;
+  const std::int64_t diagonal = tokens.keys.tokens() - tokens.queries.tokens();
+  for (std::int64_t i = 0; i < tokens.queries.chunks_per_rank(); ++i) {
+    const Span chunk = tokens.queries.chunk(rank, i);
+    for (std::int64_t query = chunk.first; query < chunk.first + chunk.count; ++query) {
+      pairs += kernels::visible_keys(common_.causal, diagonal, tokens.keys.tokens(), query);
+    }
+  }
+  return pairs * common_.group;
 }
 
 std::vector<CompulsoryWork> AttentionWorkload::compulsory() const {
   const MathConfig& math = config_.pe.math;
   // Of each score that counts: the maximum, scale and shift, the exponential, the sum, the conversion for the product.
   const Cycles per_vector = math.cycles.max + math.cycles.fma + math.cycles.exp + math.cycles.add + math.cycles.cast;
-  const std::int64_t element = size_of(args_.dtype);
+  const std::int64_t element = size_of(common_.dtype);
   std::vector<CompulsoryWork> work(static_cast<std::size_t>(config_.cubes * config_.pes_per_cube));
-  for (std::int64_t program = 0; program < programs(); ++program) {
-    const AttentionHead& head = args_.heads[static_cast<std::size_t>(program)];
-    const std::int64_t keys = kernels::visible_keys(args_.causal, head.s_q, head.s_kv, head.s_q - 1);
-    const Bytes q(head.s_q * args_.group * args_.head_dim * element);
-    const std::int64_t scores = visible_scores(head);
-    CompulsoryWork& mine = work[static_cast<std::size_t>(pe_of(program).count())];
-    mine.read += q + Bytes(2 * keys * args_.head_dim * element);
-    mine.written += q;
-    mine.multiply_accumulates += 2 * scores * args_.head_dim;
-    mine.math += per_vector * (scores / math.lanes);
+  for (std::int64_t rank = 0; rank < ranks_; ++rank) {
+    for (std::int64_t program = 0; program < programs(); ++program) {
+      const AttentionHead& mine = head(rank, program);
+      // The last query sees the most; of a ring, whose last query sees every key, each rank's share is needed.
+      const std::int64_t keys = kernel_ == AttentionKernel::prefill_long
+                                    ? mine.s_kv
+                                    : kernels::visible_keys(common_.causal, mine.diagonal(), mine.s_kv, mine.s_q - 1);
+      const std::int64_t scores = visible_scores(rank, program);
+      const std::int64_t q_row = common_.group * common_.head_dim * element;
+      CompulsoryWork& its = work[static_cast<std::size_t>(pe_of(rank, program).count())];
+      its.read += Bytes(mine.s_q * q_row) + Bytes(2 * keys * common_.head_dim * element);
+      its.written += Bytes(outputs_of(rank, program) * q_row);
+      its.multiply_accumulates += 2 * scores * common_.head_dim;
+      its.math += per_vector * (scores / math.lanes);
+    }
   }
   return work;
+}
+
+Json AttentionWorkload::shape() const {
+  Json shape = Json::object({{"model", model_.name},
+                             {"query_heads", model_.query_heads},
+                             {"kv_heads", model_.kv_heads},
+                             {"head_dim", model_.head_dim},
+                             {"batch", batch_},
+                             {"s_q", list(sequences_, &RingSequence::queries)},
+                             {"s_kv", list(sequences_, &RingSequence::keys)},
+                             {"causal", common_.causal},
+                             {"dtype", kernwave::name_of(common_.dtype)},
+                             {"kv_layout", name_of(kv_layout_)},
+                             {"tile", common_.tile},
+                             {"block_queries", common_.block_queries},
+                             {"kv_buffers", common_.kv_buffers},
+                             {"seed", static_cast<std::int64_t>(seed_)}});
+  if (!is_long(kernel_)) return shape;
+  shape["ranks"] = ranks_;
+  if (kernel_ == AttentionKernel::decode_long) {
+    shape["reduce"] = reduction_ == kernels::Reduction::chain ? "chain" : "tree";
+    return shape;
+  }
+  std::int64_t circulations = 0;
+  for (const RingSequence& sequence : sequences_) {
+    circulations =
+        std::max(circulations, kernels::ring_circulations(sequence, common_.block_queries, resident_blocks_));
+  }
+  shape["sharding"] = sharding_ == RingSharding::zigzag ? "zigzag" : "contiguous";
+  shape["bidirectional"] = bidirectional_;
+  shape["resident_blocks"] = resident_blocks_;
+  shape["circulations"] = circulations;
+  return shape;
 }
 
 }  // namespace kernwave::platform

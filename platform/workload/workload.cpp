@@ -30,8 +30,12 @@ template <AttentionKernel kernel>
   return {
       {{"gqa_attention_decode_short", "decode attention, one KV head of one sequence a PE; bound by reading K and V"},
        make_attention<AttentionKernel::decode_short>},
+      {{"gqa_attention_decode_long", "decode attention, the keys split over the cubes; bound by reading K and V"},
+       make_attention<AttentionKernel::decode_long>},
       {{"gqa_attention_prefill_short", "prefill attention, one KV head of one sequence a PE; bound by the products"},
        make_attention<AttentionKernel::prefill_short>},
+      {{"gqa_attention_prefill_long", "prefill attention, a ring of KV tiles over the cubes; bound by the products"},
+       make_attention<AttentionKernel::prefill_long>},
       {{"gemm", "blocked matrix product on the PEs of one cube"}, make_gemm},
   };
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/attention/gqa_attention_decode_long.h"
 #include "kernels/tl/policy.h"
 #include "models/system/system.h"
 #include "platform/json/json.h"
@@ -27,6 +28,9 @@ enum class KvLayout : std::uint8_t {
   tokens_first,  ///< [S, H, D]
 };
 
+/// How prefill_long deals tokens to ranks (`kernels::Sharding`).
+enum class RingSharding : std::uint8_t { contiguous, zigzag };
+
 /// What to run, as a user asks for it. Unset: the kernel's own default.
 struct WorkloadRequest {
   std::string kernel;
@@ -37,9 +41,14 @@ struct WorkloadRequest {
   std::optional<bool> causal;
   std::optional<KvLayout> kv_layout;
   DType dtype = DType::f16;
-  std::optional<std::int64_t> tile;     ///< keys a step
-  std::optional<std::int64_t> m, n, k;  ///< gemm
-  std::uint64_t seed = 1;               ///< of the random inputs
+  std::optional<std::int64_t> tile;             ///< keys a step
+  bool lse = false;                             ///< attention kernels also store the LSE
+  std::optional<std::int64_t> ranks;            ///< long kernels: cubes that share a sequence
+  std::optional<kernels::Reduction> reduction;  ///< decode_long
+  std::optional<RingSharding> sharding;         ///< prefill_long
+  bool bidirectional = false;                   ///< prefill_long
+  std::optional<std::int64_t> m, n, k;          ///< gemm
+  std::uint64_t seed = 1;                       ///< of the random inputs
 };
 
 /// What the work of one PE cannot do without, whatever the kernel: every input read once, every output written once,

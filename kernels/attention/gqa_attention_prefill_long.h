@@ -1,0 +1,59 @@
+// Prefill attention over a KV cache that is split among ranks: a ring of KV tiles.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/attention/attention_args.h"
+#include "kernels/attention/sharding.h"
+#include "kernels/tl/context.h"
+
+namespace kernwave::kernels {
+
+/// Who holds which tokens of one sequence.
+struct RingSequence {
+  Sharding queries;
+  Sharding keys;  ///< as many chunks a rank as the queries
+};
+
+/// What one rank of a ring is given. `attention.heads`: this rank's queries, keys and values, the chunks of its shards
+/// one after another; `attention.tile` is the number of keys of one chunk in a message.
+struct RingArgs {
+  AttentionArgs attention;
+  std::vector<RingSequence> sequences;
+  std::int64_t rank = 0;
+  std::int64_t ranks = 1;
+  bool bidirectional = false;        ///< tiles travel both ways around, each half of the ranks
+  std::int64_t resident_blocks = 1;  ///< blocks of queries whose m, l and O stay in scratch; a multiple of the chunks
+
+  /// Of a message: K and V of one tile of each chunk.
+  [[nodiscard]] Bytes message_bytes() const {
+    const std::int64_t chunks = sequences.front().keys.chunks_per_rank();
+    return Bytes(2 * chunks * attention.tile * attention.head_dim * size_of(attention.dtype));
+  }
+};
+
+/// Messages around the ring for one sequence: tiles of the longest chunk.
+[[nodiscard]] constexpr std::int64_t ring_tiles(const RingSequence& sequence, std::int64_t tile) noexcept {
+  return tl::cdiv(sequence.keys.longest_chunk(), tile);
+}
+
+/// How often all keys go around: ceil(blocks of the rank that has most / resident blocks).
+[[nodiscard]] constexpr std::int64_t ring_circulations(const RingSequence& sequence, std::int64_t block_queries,
+                                                       std::int64_t resident_blocks) noexcept {
+  const Sharding& queries = sequence.queries;
+  const std::int64_t blocks = queries.chunks_per_rank() * tl::cdiv(queries.longest_chunk(), block_queries);
+  return std::max<std::int64_t>(1, tl::cdiv(blocks, resident_blocks));
+}
+
+/// Each rank holds a share of the queries and of the keys. For every tile of its keys: the ranks attend to their own
+/// tile, send it to the east, and attend in turn to what comes from the west, until every rank has seen the tile of
+/// each (Liu et al., Ring Attention, 2023, with tiles in place of whole shards: scratch holds a tile, however long the
+/// sequence). The output stays where the queries are.
+///
+/// Queries that do not stay resident take further circulations. Under a causal mask, what a block cannot see is passed
+/// on without computation.
+void gqa_attention_prefill_long(tl::Context& tl, const RingArgs& args);
+
+}  // namespace kernwave::kernels
