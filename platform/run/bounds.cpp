@@ -76,6 +76,11 @@ Bounds issued_bounds(const System& system) {
     raise(bounds, Resource::gemm_ideal, pe.gemm_work().ideal);
     raise(bounds, Resource::gemm_dataflow, pe.gemm_work().dataflow);
     raise(bounds, Resource::math, pe.statistics(Engine::math).busy);
+    for (std::size_t d = 0; d < direction_count; ++d) {
+      const IpcqLink* link = system.link(pe.id(), static_cast<Direction>(d));
+      if (link == nullptr) continue;
+      raise(bounds, Resource::ipcq, duration(link->statistics().bytes, config.pe.ipcq.bandwidth));
+    }
     raise(bounds, Resource::issue, pe.cpu().account().of(TimeCause::issue));
   }
   for (std::int64_t i = 0; i < config.cubes; ++i) {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "platform/run/bounds.h"
 #include "platform/version.h"
 
@@ -14,8 +17,11 @@ struct EngineName {
   Engine engine;
   std::string_view name;
 };
-constexpr std::array<EngineName, 4> engine_names = {
-    {{Engine::dma_read, "dma_read"}, {Engine::dma_write, "dma_write"}, {Engine::gemm, "gemm"}, {Engine::math, "math"}}};
+constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_read, "dma_read"},
+                                                                {Engine::dma_write, "dma_write"},
+                                                                {Engine::gemm, "gemm"},
+                                                                {Engine::math, "math"},
+                                                                {Engine::ipcq, "ipcq_copy"}}};
 
 [[nodiscard]] std::string pe_key(std::int64_t id) { return fmt::format("pe{}", id); }
 
@@ -40,11 +46,13 @@ constexpr std::array<EngineName, 4> engine_names = {
 [[nodiscard]] Json bytes_object(const System& system) {
   Bytes read;
   Bytes written;
+  Bytes sent;
   for (std::int64_t i = 0; i < system.pe_count(); ++i) {
     read += system.pe(PeId(i)).statistics(Engine::dma_read).bytes;
     written += system.pe(PeId(i)).statistics(Engine::dma_write).bytes;
+    sent += system.pe(PeId(i)).statistics(Engine::ipcq).bytes;
   }
-  return Json::object({{"read", read.count()}, {"written", written.count()}});
+  return Json::object({{"read", read.count()}, {"written", written.count()}, {"sent", sent.count()}});
 }
 
 [[nodiscard]] Json flops_object(const System& system) {
@@ -103,6 +111,45 @@ constexpr std::array<EngineName, 4> engine_names = {
   return cubes;
 }
 
+/// Links of one direction, those that nothing was sent on included.
+[[nodiscard]] Json direction_object(const System& system, Direction direction) {
+  std::vector<const IpcqLink*> links;
+  InFlightStatistics in_flight;
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+    const IpcqLink* link = system.link(PeId(i), direction);
+    if (link == nullptr) continue;
+    if (std::find(links.begin(), links.end(), link) == links.end()) links.push_back(link);
+    const InFlightStatistics& mine = system.pe(PeId(i)).ipcq().in_flight(direction);
+    in_flight.most = std::max(in_flight.most, mine.most);
+    in_flight.total = std::max(in_flight.total, mine.total);
+  }
+  LinkStatistics sum;
+  Picoseconds busiest;
+  for (const IpcqLink* link : links) {
+    sum.messages += link->statistics().messages;
+    sum.bytes += link->statistics().bytes;
+    sum.busy += link->statistics().busy;
+    busiest = std::max(busiest, link->statistics().busy);
+  }
+  const auto latency = static_cast<double>(std::max<std::int64_t>(1, system.ledger().end().count()));
+  return Json::object({{"links", static_cast<std::int64_t>(links.size())},
+                       {"messages", sum.messages},
+                       {"bytes", sum.bytes.count()},
+                       {"busy_ps", sum.busy.count()},
+                       {"busiest_ps", busiest.count()},
+                       {"in_flight_peak", in_flight.most},
+                       {"in_flight_average", static_cast<double>(in_flight.total.count()) / latency}});
+}
+
+[[nodiscard]] Json links_object(const System& system) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < direction_count; ++i) {
+    const auto direction = static_cast<Direction>(i);
+    object[name_of(direction)] = direction_object(system, direction);
+  }
+  return object;
+}
+
 [[nodiscard]] Json error_object(const RunRequest& request, const Workload& workload, const System& system) {
   if (request.data == DataMode::none) return nullptr;
   const NumericError error = workload.verify(system);
@@ -155,6 +202,7 @@ Json result_document(const RunRequest& request, const Workload& workload, const 
   document["busy_ps"] = busy_object(system);
   document["stall_ps"] = stall_object(system);
   document["channels"] = channels_object(system);
+  document["links"] = links_object(system);
   document["critical_path"] = nullptr;
   document["error"] = error_object(request, workload, system);
   document["scratch"] = scratch_object(system);

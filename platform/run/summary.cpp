@@ -65,7 +65,8 @@ void add_engines(Output out, const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();
   const std::int64_t pes = active_pes(result);
   fmt::format_to(out, "{:<15}{:>12}{:>14}{:>12}\n", "engines", "operations", "busy per PE", "% of time");
-  for (const char* engine : {"dma_read", "dma_write", "gemm", "math"}) {
+  for (const char* engine : {"dma_read", "dma_write", "gemm", "math", "ipcq_copy"}) {
+    if (result.at("counts").at(engine).as_int() == 0) continue;
     const std::int64_t busy = pes == 0 ? 0 : busy_of(result, engine) / pes;
     fmt::format_to(out, "  {:<13}{:>12}{:>14}{:>11.1f}%\n", engine, result.at("counts").at(engine).as_int(),
                    time_text(busy), 100.0 * ratio(busy, latency));
@@ -115,6 +116,21 @@ void add_channels(Output out, const Json& result) {
   }
   fmt::format_to(out, "  no refresh and no row misses are modelled; hbm.efficiency = {} stands for them\n\n",
                  config.at("hbm.efficiency").as_string());
+}
+
+void add_links(Output out, const Json& result) {
+  const std::int64_t latency = result.at("latency_ps").as_int();
+  if (result.at("counts").at("ipcq_copy").as_int() == 0) return;
+  fmt::format_to(out, "{:<15}{:>10}{:>14}{:>16}{:>14}{:>14}\n", "links", "messages", "sent B", "busiest link",
+                 "in flight max", "average");
+  for (const Json::Member& direction : result.at("links").as_object()) {
+    const Json& links = direction.value;
+    if (links.at("messages").as_int() == 0) continue;
+    fmt::format_to(out, "  {:<13}{:>10}{:>14}{:>15.1f}%{:>14}{:>14.2f}\n", direction.key, links.at("messages").as_int(),
+                   links.at("bytes").as_int(), 100.0 * ratio(links.at("busiest_ps").as_int(), latency),
+                   links.at("in_flight_peak").as_int(), links.at("in_flight_average").as_double());
+  }
+  fmt::format_to(out, "\n");
 }
 
 void add_rest(Output out, const Json& result) {
@@ -192,6 +208,7 @@ std::string summary(const Json& result) {
   add_bounds(out, result);
   add_engines(out, result);
   add_stalls(out, result);
+  add_links(out, result);
   add_channels(out, result);
   add_rest(out, result);
   return text;

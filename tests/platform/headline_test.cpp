@@ -179,6 +179,41 @@ TEST(Headline, PrefillLazyAddsUpProductsAndSoftmax) {
   EXPECT_GT(latency(lazy), latency(run(prefill(), Policy::stall_on_use)));
 }
 
+// ---- long contexts: 128K keys on eight cubes ------------------------------------------------------------------------
+
+[[nodiscard]] WorkloadRequest chunk_of_128k() {
+  WorkloadRequest request = attention("gqa_attention_prefill_long", 128 << 10);
+  request.s_q = {512};
+  return request;
+}
+
+/// Each cube holds 16K keys of 8 heads: 8 x 2 x 16,384 x 128 x 2 B = 64 MiB, 81.92 us; and Q.
+TEST(Headline, DecodeLongComesWithinEightPerCentOfReadingItsShareOfKAndV) {
+  constexpr std::int64_t bytes = heads * (2 * (16 << 10) * head_dim * element + group * head_dim * element);
+  EXPECT_EQ(cube_time(heads * 2 * (16 << 10) * head_dim * element), 81'920'000);
+  const Json result = run(attention("gqa_attention_decode_long", 128 << 10), Policy::lazy);
+  EXPECT_EQ(bound(result, "compulsory", "hbm_read"), cube_time(bytes));
+  EXPECT_EQ(binding_bound(result).resource, "hbm_read");
+  EXPECT_LE(static_cast<double>(latency(result)), 1.08 * static_cast<double>(cube_time(bytes)));
+}
+
+TEST(Headline, PrefillLongChunkComesWithinAFifthOfItsProducts) {
+  const Json result = run(chunk_of_128k(), Policy::stall_on_use);
+  const std::int64_t largest =
+      std::max(bound(result, "compulsory", "gemm_dataflow"), bound(result, "compulsory", "math"));
+  EXPECT_LE(static_cast<double>(latency(result)), 1.2 * static_cast<double>(largest));
+  EXPECT_EQ(result.at("counts").at("ipcq_copy").as_int(), heads * 7168);
+}
+
+// Contiguous, some rank has a full tile to compute in every step; zigzag, all have the same.
+TEST(Headline, ZigzagHalvesTheTimeOfACausalRing) {
+  WorkloadRequest request = attention("gqa_attention_prefill_long", 8 << 10);
+  const Json contiguous = run(request, Policy::stall_on_use);
+  request.sharding = RingSharding::zigzag;
+  const Json zigzag = run(request, Policy::stall_on_use);
+  EXPECT_GE(static_cast<double>(latency(contiguous)), 1.7 * static_cast<double>(latency(zigzag)));
+}
+
 // ---- both --------------------------------------------------------------------------------------------------------
 
 TEST(Headline, ReadsOfAHeadAreItsQueriesAndTwoATileInEveryPolicy) {

@@ -109,8 +109,17 @@ void AttentionCase::add_sequence(const Lengths& lengths) {
     Head rows{q[head], k[head], v[head], out[head]};
     rows.k.tokens = lengths.s_kv;
     rows.v.tokens = lengths.s_kv;
-    args_.heads.push_back({address(rows.q), address(rows.k), address(rows.v), address(rows.out), rows.q.stride,
-                           rows.k.stride, rows.out.stride, lengths.s_q, lengths.s_kv});
+    kernels::AttentionHead head;
+    head.q = address(rows.q);
+    head.k = address(rows.k);
+    head.v = address(rows.v);
+    head.out = address(rows.out);
+    head.q_stride = rows.q.stride;
+    head.kv_stride = rows.k.stride;
+    head.out_stride = rows.out.stride;
+    head.s_q = lengths.s_q;
+    head.s_kv = lengths.s_kv;
+    args_.heads.push_back(head);
     const auto tensor = 3 * static_cast<std::uint64_t>(heads_.size());
     const auto random = [&](std::uint64_t which, const Rows& of) {
       return platform::RandomTensor(shape_.seed, tensor + which).values(0, of.tokens * of.width, shape_.dtype);
