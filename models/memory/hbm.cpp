@@ -15,24 +15,6 @@ namespace {
 
 }  // namespace
 
-void Hbm::TimedQueue::push(const Pending& pending) {
-  heap_.push_back(Entry{pending, pushed_++});
-  std::push_heap(heap_.begin(), heap_.end(), later);
-}
-
-Hbm::Pending Hbm::TimedQueue::pop() {
-  std::pop_heap(heap_.begin(), heap_.end(), later);
-  const Pending first = heap_.back().pending;
-  heap_.pop_back();
-  return first;
-}
-
-bool Hbm::TimedQueue::later(const Entry& a, const Entry& b) noexcept {
-  if (a.pending.at != b.pending.at) return a.pending.at > b.pending.at;
-  if (a.pending.port->id() != b.pending.port->id()) return a.pending.port->id() > b.pending.port->id();
-  return a.sequence > b.sequence;
-}
-
 Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& config, DataMode mode, std::int64_t ports)
     : sc_module(name),
       cube_(cube),

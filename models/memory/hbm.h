@@ -10,6 +10,7 @@
 #include "models/memory/paged_store.h"
 #include "models/protocol/region_extension.h"
 #include "models/protocol/target_port.h"
+#include "models/protocol/timed_queue.h"
 #include "models/system/system_config.h"
 
 namespace kernwave {
@@ -49,26 +50,6 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
     TargetPort* port = nullptr;
     Payload* payload = nullptr;
   };
-  /// A min-heap by (time, port id, arrival): the order never depends on who called first within an instant.
-  class TimedQueue {
-   public:
-    void push(const Pending& pending);
-    [[nodiscard]] bool due(Picoseconds time) const noexcept {
-      return !heap_.empty() && heap_.front().pending.at <= time;
-    }
-    [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
-    [[nodiscard]] Picoseconds next() const noexcept { return heap_.front().pending.at; }
-    [[nodiscard]] Pending pop();
-
-   private:
-    struct Entry {
-      Pending pending;
-      std::int64_t sequence = 0;
-    };
-    [[nodiscard]] static bool later(const Entry& a, const Entry& b) noexcept;
-    std::vector<Entry> heap_;
-    std::int64_t pushed_ = 0;
-  };
 
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
   [[nodiscard]] unsigned debug_access(Payload& payload) override;
@@ -88,8 +69,8 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   std::vector<ChannelStatistics> statistics_;
   std::vector<std::unique_ptr<TargetPort>> ports_;
   std::vector<std::int64_t> held_;  // requests of each port that await their response
-  TimedQueue arrivals_;
-  TimedQueue answers_;
+  TimedQueue<Pending> arrivals_;
+  TimedQueue<Pending> answers_;
   sc_core::sc_event wake_;
   std::vector<std::int64_t> bytes_per_channel_;  // work space of `reserve`
   PagedStore store_;
