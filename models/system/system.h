@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/base/systemc.h"
+#include "models/memory/cube_links.h"
 #include "models/protocol/connector.h"
 #include "models/system/cube.h"
 #include "models/system/run_ledger.h"
@@ -13,7 +14,8 @@
 
 namespace kernwave {
 
-/// Cubes of HBM with their PEs. PE p is the (p mod pes_per_cube)-th of cube p / pes_per_cube.
+/// Cubes of HBM with their PEs, and the links between cubes. PE p is the (p mod pes_per_cube)-th of cube
+/// p / pes_per_cube.
 class System : public sc_core::sc_module {
  public:
   System(const sc_core::sc_module_name& name, const SystemConfig& config, DataMode mode, Connector& connector,
@@ -27,6 +29,8 @@ class System : public sc_core::sc_module {
     return std::as_const(*cubes_.at(cube_index(id))).pe(id.count() % config_.pes_per_cube);
   }
   [[nodiscard]] Cube& cube(CubeId id) { return *cubes_.at(static_cast<std::size_t>(id.count())); }
+  /// Between the cubes; none in a system of one.
+  [[nodiscard]] const CubeLinks* links() const noexcept { return links_.get(); }
   [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
   [[nodiscard]] const RunLedger& ledger() const noexcept { return ledger_; }
 
@@ -40,6 +44,7 @@ class System : public sc_core::sc_module {
   SystemConfig config_;
   DataMode mode_;
   RunLedger ledger_;
+  std::unique_ptr<CubeLinks> links_;  // none in a system of one cube
   std::vector<std::unique_ptr<Cube>> cubes_;
 };
 
