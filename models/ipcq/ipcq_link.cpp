@@ -32,7 +32,7 @@ std::optional<Picoseconds> IpcqLink::request(TargetPort& port, Payload& payload,
 void IpcqLink::serve() {
   while (arrivals_.due(now())) enter(arrivals_.pop());
   while (deliveries_.due(now())) {
-    const TimedQueue::Pending arrived = deliveries_.pop();
+    const Pending arrived = deliveries_.pop();
     output_of(*arrived.port).waiting.push_back(arrived.payload);
   }
   for (const auto& output : outputs_) deliver(*output);
@@ -40,7 +40,7 @@ void IpcqLink::serve() {
   if (!deliveries_.empty()) wake_.notify(to_sc_time(deliveries_.next() - now()));
 }
 
-void IpcqLink::enter(const TimedQueue::Pending& message) {
+void IpcqLink::enter(const Pending& message) {
   if (!carries_data(message.payload->get_address())) {
     deliveries_.push(message);
     return;

@@ -38,6 +38,11 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
   [[nodiscard]] const LinkStatistics& statistics() const noexcept { return statistics_; }
 
  private:
+  struct Pending {
+    Picoseconds at;  ///< eligible, or due to arrive
+    TargetPort* port = nullptr;
+    Payload* payload = nullptr;
+  };
   struct Output {
     Output(const char* name, InitiatorPort::Client& client, TargetPort& input) : port(name, client), source(input) {}
     InitiatorPort port;
@@ -51,7 +56,7 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
   void response(InitiatorPort& port, Payload& payload) override;
 
   void serve();
-  void enter(const TimedQueue::Pending& message);
+  void enter(const Pending& message);
   void deliver(Output& output);
   [[nodiscard]] Output& output_of(const TargetPort& input) { return *outputs_[static_cast<std::size_t>(input.id())]; }
 
@@ -60,8 +65,8 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
   StreamServer stream_;
   std::vector<std::unique_ptr<TargetPort>> inputs_;
   std::vector<std::unique_ptr<Output>> outputs_;
-  TimedQueue arrivals_;    // by the instant at which they are eligible
-  TimedQueue deliveries_;  // by the instant of their last byte
+  TimedQueue<Pending> arrivals_;    // by the instant at which they are eligible
+  TimedQueue<Pending> deliveries_;  // by the instant of their last byte
   sc_core::sc_event wake_;
   LinkStatistics statistics_;
 };

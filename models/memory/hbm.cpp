@@ -57,7 +57,7 @@ void Hbm::serve() {
   if (!answers_.empty()) wake_.notify(to_sc_time(answers_.next() - now()));
 }
 
-void Hbm::reserve(const TimedQueue::Pending& pending) {
+void Hbm::reserve(const Pending& pending) {
   Payload& payload = *pending.payload;
   const HbmRegion region = region_of(payload);
   payload.set_response_status(check(payload, region));
@@ -79,7 +79,7 @@ void Hbm::reserve(const TimedQueue::Pending& pending) {
   answers_.push({std::max(channels_.front().round_up(last), now()), pending.port, pending.payload});
 }
 
-void Hbm::answer(const TimedQueue::Pending& pending) {
+void Hbm::answer(const Pending& pending) {
   TargetPort& port = *pending.port;
   --held_[static_cast<std::size_t>(port.id())];
   if (Payload* waiting = port.withheld()) {

@@ -45,12 +45,18 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   void write(Bytes offset, const std::uint8_t* from, Bytes count);
 
  private:
+  struct Pending {
+    Picoseconds at;  ///< eligible, or due to be answered
+    TargetPort* port = nullptr;
+    Payload* payload = nullptr;
+  };
+
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
   [[nodiscard]] unsigned debug_access(TargetPort& port, Payload& payload) override;
   void enter(TargetPort& port, Payload& payload, Picoseconds at);
   void serve();
-  void reserve(const TimedQueue::Pending& pending);
-  void answer(const TimedQueue::Pending& pending);
+  void reserve(const Pending& pending);
+  void answer(const Pending& pending);
   [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
   void move_data(Payload& payload, const HbmRegion& region);
 
@@ -63,8 +69,8 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   std::vector<ChannelStatistics> statistics_;
   std::vector<std::unique_ptr<TargetPort>> ports_;
   std::vector<std::int64_t> held_;  // requests of each port that await their response
-  TimedQueue arrivals_;
-  TimedQueue answers_;
+  TimedQueue<Pending> arrivals_;
+  TimedQueue<Pending> answers_;
   sc_core::sc_event wake_;
   std::vector<std::int64_t> bytes_per_channel_;  // work space of `reserve`
   PagedStore store_;

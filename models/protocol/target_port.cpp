@@ -73,10 +73,19 @@ void TargetPort::respond(Payload& payload) {
 void TargetPort::b_transport(Payload& payload, sc_core::sc_time& delay) {
   sc_core::wait(delay);
   delay = sc_core::SC_ZERO_TIME;
+  const bool lends_manager = !payload.has_mm();
+  if (lends_manager) {
+    payload.set_mm(this);
+    payload.acquire();
+  }
   BlockingCall call{&payload};
   blocking_.push_back(&call);
   while (!client_.request(*this, payload, now())) sc_core::wait(responded_);
   while (!call.done) sc_core::wait(responded_);
+  if (lends_manager) {
+    payload.release();
+    payload.set_mm(nullptr);
+  }
 }
 
 bool TargetPort::end_blocking_call(const Payload& payload) {

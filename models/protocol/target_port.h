@@ -12,8 +12,9 @@ namespace kernwave {
 /// A target socket with the state that the base protocol asks a target to keep.
 ///
 /// A `b_transport` call becomes a request like any other, so both styles take the same time; its payload needs no
-/// memory manager.
-class TargetPort : private tlm::tlm_fw_transport_if<> {
+/// memory manager. The client may pass either on by `nb_transport`: for the time of the call the port stands in for the
+/// memory manager of a payload that has none.
+class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_interface {
  public:
   class Client {
    public:
@@ -56,6 +57,8 @@ class TargetPort : private tlm::tlm_fw_transport_if<> {
   void b_transport(Payload& payload, sc_core::sc_time& delay) override;
   unsigned transport_dbg(Payload& payload) override { return client_.debug_access(*this, payload); }
   bool get_direct_mem_ptr(Payload& /*payload*/, tlm::tlm_dmi& /*dmi*/) override { return false; }
+  /// The payload is its owner's, on whose stack it lives.
+  void free(Payload* /*payload*/) override {}
 
   tlm::tlm_sync_enum begin_request(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   [[nodiscard]] bool end_blocking_call(const Payload& payload);

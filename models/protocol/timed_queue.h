@@ -1,6 +1,7 @@
-// Requests by the instant at which something is due, in an order that nothing but configuration decides.
+// What is due when, in an order that does not depend on who came first.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -8,27 +9,38 @@
 
 namespace kernwave {
 
-/// A min-heap by (time, port id, arrival at that port): never by who called first within an instant.
+/// A min-heap by (time, port id, arrival): the order never depends on who called first within an instant. An Item has
+/// members `at`, when it is due, and `port`, the TargetPort that it came by.
+template <typename Item>
 class TimedQueue {
  public:
-  struct Pending {
-    Picoseconds at;
-    TargetPort* port = nullptr;
-    Payload* payload = nullptr;
-  };
+  void push(const Item& item) {
+    heap_.push_back(Entry{item, pushed_++});
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
 
-  void push(const Pending& pending);
+  [[nodiscard]] bool due(Picoseconds time) const noexcept { return !heap_.empty() && heap_.front().item.at <= time; }
   [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
-  [[nodiscard]] bool due(Picoseconds time) const noexcept { return !heap_.empty() && heap_.front().pending.at <= time; }
-  [[nodiscard]] Picoseconds next() const noexcept { return heap_.front().pending.at; }
-  [[nodiscard]] Pending pop();
+  [[nodiscard]] Picoseconds next() const noexcept { return heap_.front().item.at; }
+
+  [[nodiscard]] Item pop() {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    const Item first = heap_.back().item;
+    heap_.pop_back();
+    return first;
+  }
 
  private:
   struct Entry {
-    Pending pending;
+    Item item;
     std::int64_t sequence = 0;
   };
-  [[nodiscard]] static bool later(const Entry& a, const Entry& b) noexcept;
+
+  [[nodiscard]] static bool later(const Entry& a, const Entry& b) noexcept {
+    if (a.item.at != b.item.at) return a.item.at > b.item.at;
+    if (a.item.port->id() != b.item.port->id()) return a.item.port->id() > b.item.port->id();
+    return a.sequence > b.sequence;
+  }
 
   std::vector<Entry> heap_;
   std::int64_t pushed_ = 0;

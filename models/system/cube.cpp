@@ -19,9 +19,14 @@ std::vector<std::int64_t> order_of(ConstructionOrder order, std::int64_t count) 
 
 Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& config, DataMode mode, RunLedger& ledger,
            Connector& connector, ConstructionOrder order)
-    : sc_module(name), pes_(static_cast<std::size_t>(config.pes_per_cube)) {
+    : sc_module(name), id_(id), pes_(static_cast<std::size_t>(config.pes_per_cube)) {
   const std::int64_t first = id.count() * config.pes_per_cube;
-  const auto make_hbm = [&] { hbm_ = std::make_unique<Hbm>("hbm", id, config.hbm, mode, 2 * config.pes_per_cube); };
+  const std::int64_t channels = 2 * config.pes_per_cube;
+  const bool alone = config.cubes == 1;
+  const auto make_hbm = [&] {
+    hbm_ = std::make_unique<Hbm>("hbm", id, config.hbm, mode, alone ? channels : channels + 1);
+    if (!alone) router_ = std::make_unique<CubeRouter>("router", id, config.cubes, channels);
+  };
   if (order == ConstructionOrder::ascending) make_hbm();
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {
     const std::string pe_name = "pe" + std::to_string(first + index);
@@ -32,9 +37,31 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
   if (order != ConstructionOrder::ascending) make_hbm();
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {
     const std::string prefix = "pe" + std::to_string(first + index) + ".";
-    connector.connect(pe(index).read_socket(), hbm_->socket(2 * index), prefix + "dma_read_to_hbm");
-    connector.connect(pe(index).write_socket(), hbm_->socket(2 * index + 1), prefix + "dma_write_to_hbm");
+    connect_channel(pe(index).read_socket(), 2 * index, connector, prefix + "dma_read");
+    connect_channel(pe(index).write_socket(), 2 * index + 1, connector, prefix + "dma_write");
   }
+}
+
+void Cube::connect_channel(InitiatorSocket& channel, std::int64_t port, Connector& connector, const std::string& name) {
+  if (router_ == nullptr) {
+    connector.connect(channel, hbm_->socket(port), name + "_to_hbm");
+    return;
+  }
+  connector.connect(channel, router_->port(port).socket(), name + "_to_router");
+  connector.connect(router_->port(port).hbm_socket(), hbm_->socket(port), name + "_to_hbm");
+}
+
+void Cube::connect_to(CubeLinks& links, Connector& connector, ConstructionOrder order) {
+  const auto count = static_cast<std::int64_t>(pes_.size());
+  for (const std::int64_t index : order_of(order, count)) {
+    const std::int64_t number = pe(index).id().count();
+    const std::string prefix = "pe" + std::to_string(number) + ".";
+    connector.connect(router_->port(2 * index).links_socket(), links.socket(2 * number), prefix + "dma_read_to_links");
+    connector.connect(router_->port(2 * index + 1).links_socket(), links.socket(2 * number + 1),
+                      prefix + "dma_write_to_links");
+  }
+  connector.connect(links.memory_socket(id_), hbm_->socket(2 * count),
+                    "cube" + std::to_string(id_.count()) + ".links_to_hbm");
 }
 
 }  // namespace kernwave

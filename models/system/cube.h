@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "models/memory/cube_links.h"
+#include "models/memory/cube_router.h"
 #include "models/memory/hbm.h"
 #include "models/pe/pe.h"
 
@@ -16,7 +19,8 @@ enum class ConstructionOrder : std::uint8_t { ascending, descending, interleaved
 /// 0 .. count - 1 in that order; `interleaved`: the odd ones, then the even ones.
 [[nodiscard]] std::vector<std::int64_t> order_of(ConstructionOrder order, std::int64_t count);
 
-/// HBM ports: 2 i for reads and 2 i + 1 for writes of the cube's i-th PE.
+/// HBM ports: 2 i for reads and 2 i + 1 for writes of the cube's i-th PE; the last one is for the PEs of other cubes. A
+/// cube that is alone has no such port, and no router between its PEs and its HBM.
 class Cube : public sc_core::sc_module {
  public:
   Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& config, DataMode mode, RunLedger& ledger,
@@ -27,8 +31,15 @@ class Cube : public sc_core::sc_module {
   [[nodiscard]] Hbm& hbm() noexcept { return *hbm_; }
   [[nodiscard]] const Hbm& hbm() const noexcept { return *hbm_; }
 
+  /// Binds the cube's channels to the links, and the links to its HBM. Only for a cube that is not alone.
+  void connect_to(CubeLinks& links, Connector& connector, ConstructionOrder order);
+
  private:
+  void connect_channel(InitiatorSocket& channel, std::int64_t port, Connector& connector, const std::string& name);
+
+  CubeId id_;
   std::unique_ptr<Hbm> hbm_;
+  std::unique_ptr<CubeRouter> router_;  // none in a cube that is alone
   std::vector<std::unique_ptr<Pe>> pes_;
 };
 

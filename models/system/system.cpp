@@ -7,15 +7,24 @@ namespace kernwave {
 System::System(const sc_core::sc_module_name& name, const SystemConfig& config, DataMode mode, Connector& connector,
                ConstructionOrder order)
     : sc_module(name), config_(config), mode_(mode), cubes_(static_cast<std::size_t>(config.cubes)) {
+  const auto make_links = [&] {
+    if (config.cubes > 1) links_ = std::make_unique<CubeLinks>("links", config);
+  };
+  if (order == ConstructionOrder::ascending) make_links();
   for (const std::int64_t index : order_of(order, config.cubes)) {
     const std::string cube_name = "cube" + std::to_string(index);
     cubes_[static_cast<std::size_t>(index)] =
         std::make_unique<Cube>(cube_name.c_str(), CubeId(index), config, mode, ledger_, connector, order);
   }
-  make_links(connector, order);
+  make_queues(connector, order);
+  if (order != ConstructionOrder::ascending) make_links();
+  if (links_ == nullptr) return;
+  for (const std::int64_t index : order_of(order, config.cubes)) {
+    cubes_[static_cast<std::size_t>(index)]->connect_to(*links_, connector, order);
+  }
 }
 
-void System::make_links(Connector& connector, ConstructionOrder order) {
+void System::make_queues(Connector& connector, ConstructionOrder order) {
   const std::int64_t pes = config_.pes_per_cube;
   link_of_.resize(static_cast<std::size_t>(pe_count()) * direction_count, nullptr);
   for (const std::int64_t id : order_of(order, pe_count())) {
@@ -27,8 +36,8 @@ void System::make_links(Connector& connector, ConstructionOrder order) {
       if (link == nullptr) {
         const std::string source = shared ? "cube" + std::to_string(id / pes) : "pe" + std::to_string(id);
         const std::string link_name = source + "_" + std::string(name_of(direction)) + "_link";
-        links_.push_back(std::make_unique<IpcqLink>(link_name.c_str(), config_.pe.ipcq, shared ? pes : 1));
-        link = links_.back().get();
+        queue_links_.push_back(std::make_unique<IpcqLink>(link_name.c_str(), config_.pe.ipcq, shared ? pes : 1));
+        link = queue_links_.back().get();
       }
       link_of_[link_index(PeId(id), direction)] = link;
       const std::int64_t pair = shared ? id % pes : 0;
@@ -50,6 +59,8 @@ std::size_t System::link_index(PeId from, Direction direction) noexcept {
   return static_cast<std::size_t>(from.count()) * direction_count + static_cast<std::size_t>(direction);
 }
 
-const IpcqLink* System::link(PeId from, Direction direction) const { return link_of_.at(link_index(from, direction)); }
+const IpcqLink* System::queue_link(PeId from, Direction direction) const {
+  return link_of_.at(link_index(from, direction));
+}
 
 }  // namespace kernwave

@@ -8,6 +8,7 @@
 #include "models/base/systemc.h"
 #include "models/ipcq/ipcq_link.h"
 #include "models/ipcq/topology.h"
+#include "models/memory/cube_links.h"
 #include "models/protocol/connector.h"
 #include "models/system/cube.h"
 #include "models/system/run_ledger.h"
@@ -15,7 +16,8 @@
 
 namespace kernwave {
 
-/// Cubes of HBM with their PEs. PE p is the (p mod pes_per_cube)-th of cube p / pes_per_cube.
+/// Cubes of HBM with their PEs, and the links between cubes. PE p is the (p mod pes_per_cube)-th of cube
+/// p / pes_per_cube.
 class System : public sc_core::sc_module {
  public:
   System(const sc_core::sc_module_name& name, const SystemConfig& config, DataMode mode, Connector& connector,
@@ -30,7 +32,9 @@ class System : public sc_core::sc_module {
   }
   [[nodiscard]] Cube& cube(CubeId id) { return *cubes_.at(static_cast<std::size_t>(id.count())); }
   /// The link that leaves a PE in that direction; nullptr at an edge of the machine.
-  [[nodiscard]] const IpcqLink* link(PeId from, Direction direction) const;
+  [[nodiscard]] const IpcqLink* queue_link(PeId from, Direction direction) const;
+  /// Between the cubes; none in a system of one.
+  [[nodiscard]] const CubeLinks* links() const noexcept { return links_.get(); }
   [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
   [[nodiscard]] const RunLedger& ledger() const noexcept { return ledger_; }
 
@@ -38,7 +42,7 @@ class System : public sc_core::sc_module {
 
  private:
   /// One for each PE and direction; with `shared_per_cube` one for all that leave a cube in one direction.
-  void make_links(Connector& connector, ConstructionOrder order);
+  void make_queues(Connector& connector, ConstructionOrder order);
   void connect_link(Connector& connector, TargetSocket& input, InitiatorSocket& output, PeId from, const Neighbour& to);
 
   [[nodiscard]] static std::size_t link_index(PeId from, Direction direction) noexcept;
@@ -49,8 +53,9 @@ class System : public sc_core::sc_module {
   SystemConfig config_;
   DataMode mode_;
   RunLedger ledger_;
+  std::unique_ptr<CubeLinks> links_;  // none in a system of one cube
   std::vector<std::unique_ptr<Cube>> cubes_;
-  std::vector<std::unique_ptr<IpcqLink>> links_;
+  std::vector<std::unique_ptr<IpcqLink>> queue_links_;
   std::vector<IpcqLink*> link_of_;  // [PE][direction]; nullptr at an edge of the machine
 };
 

@@ -124,11 +124,18 @@ struct HbmConfig {
   Bytes capacity{std::int64_t{16} << 30};  ///< of one cube
 };
 
+/// Between cubes, which lie on a ring.
+struct InterconnectConfig {
+  Bandwidth bandwidth{256'000'000'000};  ///< of one cube's port: what it sends to other cubes
+  Picoseconds latency{100'000};          ///< of one hop, there or back
+};
+
 struct SystemConfig {
   std::int64_t cubes = 8;
   std::int64_t pes_per_cube = 8;
   PeConfig pe;
   HbmConfig hbm;
+  InterconnectConfig interconnect;
 };
 
 }  // namespace kernwave

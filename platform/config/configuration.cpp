@@ -136,6 +136,8 @@ template <auto member>
 constexpr Member ipcq_member = pe_member<&PeConfig::ipcq, member>;
 template <auto member>
 constexpr Member hbm_member = system_member<&SystemConfig::hbm, member>;
+template <auto member>
+constexpr Member interconnect_member = system_member<&SystemConfig::interconnect, member>;
 
 // ---- types of keys ----------------------------------------------------------------------------------------------
 
@@ -310,7 +312,7 @@ constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 // The limits keep every product of the model inside its integers: the slowest stream of the largest memory (1 TiB at
 // 1 MB/s) lasts 1.1e18 ps. Modules that choose among inputs need a latency of at least 1 ps, hence the minima of
-// pe.scheduler.dispatch and hbm.latency.
+// pe.scheduler.dispatch, hbm.latency and interconnect.latency.
 constexpr std::int64_t min_bytes_per_second = 1'000'000;
 constexpr Limits bandwidth_limits{min_bytes_per_second, 1'000'000'000'000'000};
 constexpr Limits queue_limits{1, 65'536};
@@ -431,6 +433,10 @@ constexpr std::array keys{
     Key{"hbm.queue_depth", integer_type, queue_limits, hbm_member<&HbmConfig::queue_depth>,
         "requests taken per port and not yet answered"},
     Key{"hbm.capacity", size_type, between(1 << 20, 1024 * gib), hbm_member<&HbmConfig::capacity>, "of one cube"},
+    Key{"interconnect.bandwidth", bandwidth_type, bandwidth_limits, interconnect_member<&InterconnectConfig::bandwidth>,
+        "of one cube's port: what it sends to other cubes"},
+    Key{"interconnect.latency", time_type, between(1, ps_per_ms), interconnect_member<&InterconnectConfig::latency>,
+        "of one hop between neighbours on the ring of cubes, there or back"},
 };
 
 /// The part of a dotted path before its last dot: the table that the key is in.

@@ -86,6 +86,10 @@ latency = "100 ns"               # the local interconnect included
 interleave = "256 B"
 queue_depth = 16
 capacity = "16 GiB"
+
+[interconnect]                   # between cubes, which lie on a ring
+bandwidth = "256 GB/s"           # one cube's port to the others: two DMA channels fill it
+latency = "100 ns"               # a hop, there and again on the way back
 )toml";
 
 constexpr std::string_view ahbm_ws = R"toml(

@@ -77,7 +77,7 @@ Bounds issued_bounds(const System& system) {
     raise(bounds, Resource::gemm_dataflow, pe.gemm_work().dataflow);
     raise(bounds, Resource::math, pe.statistics(Engine::math).busy);
     for (std::size_t d = 0; d < direction_count; ++d) {
-      const IpcqLink* link = system.link(pe.id(), static_cast<Direction>(d));
+      const IpcqLink* link = system.queue_link(pe.id(), static_cast<Direction>(d));
       if (link == nullptr) continue;
       raise(bounds, Resource::ipcq, duration(link->statistics().bytes, config.pe.ipcq.bandwidth));
     }

@@ -116,7 +116,7 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
   std::vector<const IpcqLink*> links;
   InFlightStatistics in_flight;
   for (std::int64_t i = 0; i < system.pe_count(); ++i) {
-    const IpcqLink* link = system.link(PeId(i), direction);
+    const IpcqLink* link = system.queue_link(PeId(i), direction);
     if (link == nullptr) continue;
     if (std::find(links.begin(), links.end(), link) == links.end()) links.push_back(link);
     const InFlightStatistics& mine = system.pe(PeId(i)).ipcq().in_flight(direction);

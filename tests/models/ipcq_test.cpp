@@ -164,9 +164,9 @@ TEST(Ipcq, WithAWiderWindowMessagesFollowOneAnotherOnTheLink) {
     simulation.run_parts({{0, send_east(2)}, {1, receive_west(2)}}, from_west);
     EXPECT_EQ(simulation.latency(), landing + transfer);
     EXPECT_EQ(simulation.pe(0).ipcq().in_flight(Direction::east).most, 2);
-    EXPECT_EQ(simulation.system().link(PeId(0), Direction::east)->statistics().busy, 2 * transfer);
-    EXPECT_EQ(simulation.system().link(PeId(0), Direction::east)->statistics().bytes, Bytes(2 * 16384));
-    EXPECT_EQ(simulation.system().link(PeId(0), Direction::west)->statistics().messages, 0);
+    EXPECT_EQ(simulation.system().queue_link(PeId(0), Direction::east)->statistics().busy, 2 * transfer);
+    EXPECT_EQ(simulation.system().queue_link(PeId(0), Direction::east)->statistics().bytes, Bytes(2 * 16384));
+    EXPECT_EQ(simulation.system().queue_link(PeId(0), Direction::west)->statistics().messages, 0);
   });
 }
 

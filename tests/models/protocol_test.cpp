@@ -63,7 +63,7 @@ void run_turns(const SystemConfig& config, tl::Policy policy) {
         }
       },
       policy);
-  EXPECT_EQ(simulation.monitor().links(), static_cast<std::size_t>(pes * 7));
+  EXPECT_EQ(simulation.monitor().links(), static_cast<std::size_t>(pes * 8 + 2 * (pes - 1) * 2));
   EXPECT_GE(simulation.monitor().transactions(), wanted);
   if (config.pe.dma.burst == Bytes(0)) {
     EXPECT_EQ(simulation.monitor().transactions(), turns * pes * transactions_per_turn);

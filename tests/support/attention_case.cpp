@@ -109,17 +109,17 @@ void AttentionCase::add_sequence(const Lengths& lengths) {
     Head rows{q[head], k[head], v[head], out[head]};
     rows.k.tokens = lengths.s_kv;
     rows.v.tokens = lengths.s_kv;
-    kernels::AttentionHead head;
-    head.q = address(rows.q);
-    head.k = address(rows.k);
-    head.v = address(rows.v);
-    head.out = address(rows.out);
-    head.q_stride = rows.q.stride;
-    head.kv_stride = rows.k.stride;
-    head.out_stride = rows.out.stride;
-    head.s_q = lengths.s_q;
-    head.s_kv = lengths.s_kv;
-    args_.heads.push_back(head);
+    kernels::AttentionHead entry;
+    entry.q = address(rows.q);
+    entry.k = address(rows.k);
+    entry.v = address(rows.v);
+    entry.out = address(rows.out);
+    entry.q_stride = rows.q.stride;
+    entry.kv_stride = rows.k.stride;
+    entry.out_stride = rows.out.stride;
+    entry.s_q = lengths.s_q;
+    entry.s_kv = lengths.s_kv;
+    args_.heads.push_back(entry);
     const auto tensor = 3 * static_cast<std::uint64_t>(heads_.size());
     const auto random = [&](std::uint64_t which, const Rows& of) {
       return platform::RandomTensor(shape_.seed, tensor + which).values(0, of.tokens * of.width, shape_.dtype);

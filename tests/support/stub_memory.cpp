@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/base/address.h"
+
 namespace kernwave::testing {
 
 StubMemory::StubMemory(const sc_core::sc_module_name& name, AnswerStyle style, const StubTiming& timing,
@@ -108,7 +110,7 @@ void StubMemory::Port::send_responses() {
 
 void StubMemory::serve(Payload& payload) {
   const std::uint64_t length = payload.get_data_length();
-  const std::uint64_t address = payload.get_address();
+  const auto address = static_cast<std::uint64_t>(HbmAddress(payload.get_address()).offset().count());
   const bool fits = length <= longest_burst && (length & (length - 1)) == 0 && address % length == 0;
   payload.set_response_status(fits ? timing_.status : tlm::TLM_BURST_ERROR_RESPONSE);
   if (payload.is_response_error()) return;

@@ -37,7 +37,7 @@ struct StubTiming {
 };
 
 /// Bytes behind two target sockets. It takes lengths that are powers of two up to 64, naturally aligned; anything else
-/// is a burst error.
+/// is a burst error. It does not look at the cube in an address.
 class StubMemory : public sc_core::sc_module {
  public:
   static constexpr std::uint64_t longest_burst = 64;
