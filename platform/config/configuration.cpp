@@ -505,7 +505,7 @@ std::vector<std::string> longer_paths(std::string_view path, const std::vector<s
 }
 
 std::string unknown_key_message(std::string_view path, const std::vector<std::string>& candidates) {
-  constexpr std::size_t max_suggestions = 4;
+  constexpr std::size_t max_suggestions = 6;
   const std::vector<std::string> longer = longer_paths(path, candidates);
   const bool use_longer = !longer.empty() && longer.size() <= max_suggestions;
   const std::string suggestion = use_longer ? fmt::format("; did you mean \"{}\"?", fmt::join(longer, "\" or \""))

@@ -16,12 +16,13 @@ namespace {
 struct EngineName {
   Engine engine;
   std::string_view name;
+  std::string_view operations;  ///< of its operations among the counts
 };
-constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_read, "dma_read"},
-                                                                {Engine::dma_write, "dma_write"},
-                                                                {Engine::gemm, "gemm"},
-                                                                {Engine::math, "math"},
-                                                                {Engine::ipcq, "ipcq_copy"}}};
+constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_read, "dma_read", "dma_read"},
+                                                                {Engine::dma_write, "dma_write", "dma_write"},
+                                                                {Engine::gemm, "gemm", "gemm"},
+                                                                {Engine::math, "math", "math"},
+                                                                {Engine::ipcq, "ipcq", "ipcq_copy"}}};
 
 [[nodiscard]] std::string pe_key(std::int64_t id) { return fmt::format("pe{}", id); }
 
@@ -38,7 +39,7 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
     for (std::int64_t i = 0; i < system.pe_count(); ++i) {
       sum += system.pe(PeId(i)).statistics(entry.engine).operations;
     }
-    counts[entry.name] = sum;
+    counts[entry.operations] = sum;
   }
   return counts;
 }

@@ -62,14 +62,17 @@ void add_bounds(Output out, const Json& result) {
 }
 
 void add_engines(Output out, const Json& result) {
+  static const std::string ipcq_copy = "ipcq_copy";  // what the engine of the queues does
   const std::int64_t latency = result.at("latency_ps").as_int();
   const std::int64_t pes = active_pes(result);
   fmt::format_to(out, "{:<15}{:>12}{:>14}{:>12}\n", "engines", "operations", "busy per PE", "% of time");
-  for (const char* engine : {"dma_read", "dma_write", "gemm", "math", "ipcq_copy"}) {
-    if (result.at("counts").at(engine).as_int() == 0) continue;
-    const std::int64_t busy = pes == 0 ? 0 : busy_of(result, engine) / pes;
-    fmt::format_to(out, "  {:<13}{:>12}{:>14}{:>11.1f}%\n", engine, result.at("counts").at(engine).as_int(),
-                   time_text(busy), 100.0 * ratio(busy, latency));
+  for (const Json::Member& engine : result.at("busy_ps").as_object().front().value.as_object()) {
+    const std::string& name = engine.key == "ipcq" ? ipcq_copy : engine.key;
+    const std::int64_t operations = result.at("counts").at(name).as_int();
+    if (operations == 0) continue;
+    const std::int64_t busy = pes == 0 ? 0 : busy_of(result, engine.key) / pes;
+    fmt::format_to(out, "  {:<13}{:>12}{:>14}{:>11.1f}%\n", name, operations, time_text(busy),
+                   100.0 * ratio(busy, latency));
   }
   fmt::format_to(out, "  {} of {} PEs worked; {} flops GEMM, {} MATH\n\n", pes, result.at("busy_ps").size(),
                  result.at("flops").at("gemm").as_int(), result.at("flops").at("math").as_int());
@@ -96,22 +99,27 @@ void add_stalls(Output out, const Json& result) {
 void add_channels(Output out, const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();
   const Json& config = result.at("config");
-  const std::int64_t channels = std::stoll(config.at("hbm.channels").as_string());
+  const std::int64_t count = std::stoll(config.at("hbm.channels").as_string());
   const double peak = static_cast<double>(parse_bandwidth(config.at("hbm.bandwidth").as_string()).count()) /
-                      static_cast<double>(channels) / 1e9;
-  fmt::format_to(out, "{:<15}{:>14}{:>14}{:>14}{:>10}{:>12}\n", "memory", "read B", "written B", "time ns", "GB/s",
-                 "% of peak");
+                      static_cast<double>(count) / 1e9;
+  fmt::format_to(out, "{:<15}{:>14}{:>14}{:>14}{:>10}{:>12}\n", "each channel", "read B", "written B", "time ns",
+                 "GB/s", "% of peak");
   const double nanoseconds = static_cast<double>(latency) / 1000.0;
   for (const Json::Member& cube : result.at("channels").as_object()) {
-    std::size_t number = 0;
-    for (const Json& channel : cube.value.as_array()) {
+    const Json::Array& channels = cube.value.as_array();
+    for (std::size_t first = 0; first < channels.size();) {
+      const Json& channel = channels[first];
+      std::size_t last = first;
+      while (last + 1 < channels.size() && channels[last + 1] == channel) ++last;
       const std::int64_t read = channel.at("read").as_int();
       const std::int64_t written = channel.at("written").as_int();
-      const std::size_t index = number++;
+      const std::string name =
+          first == last ? fmt::format("{} ch{}", cube.key, first) : fmt::format("{} ch{}-{}", cube.key, first, last);
+      first = last + 1;
       if (read + written == 0) continue;
       const double rate = static_cast<double>(read + written) / nanoseconds;
-      fmt::format_to(out, "  {:<13}{:>14}{:>14}{:>14.3f}{:>10.2f}{:>11.1f}%\n", fmt::format("{} ch{}", cube.key, index),
-                     read, written, nanoseconds, rate, 100.0 * rate / peak);
+      fmt::format_to(out, "  {:<13}{:>14}{:>14}{:>14.3f}{:>10.2f}{:>11.1f}%\n", name, read, written, nanoseconds, rate,
+                     100.0 * rate / peak);
     }
   }
   fmt::format_to(out, "  no refresh and no row misses are modelled; hbm.efficiency = {} stands for them\n\n",

@@ -65,8 +65,9 @@ std::string plan_attention(const AttentionPlanRequest& request, kernels::Attenti
   if (decode && request.longest_s_q > queries_of_a_block) {
     throw WorkloadError(
         fmt::format("a decode takes at most {} queries with {} query heads a KV head ({} rows a block), "
-                    "not {}; use a prefill kernel",
-                    queries_of_a_block, args.group, rows_of_a_block, request.longest_s_q));
+                    "not {}; use gqa_attention_prefill_{}",
+                    queries_of_a_block, args.group, rows_of_a_block, request.longest_s_q,
+                    is_long(request.kernel) ? "long" : "short"));
   }
   args.block_queries = std::min(queries_of_a_block, request.longest_s_q);
   const std::int64_t rows = args.block_queries * args.group;

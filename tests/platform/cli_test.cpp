@@ -239,9 +239,10 @@ TEST_F(CommandLine, RunLeavesADocumentWithEveryKey) {
   const std::string summary = output_of(words(line));
   const Json result = document("out.json");
 
-  expect_keys(result, {"schema",  "version",  "revision",   "command",       "config", "kernel",  "shape",
-                       "policy",  "data",     "latency_ps", "counts",        "bytes",  "flops",   "bounds_ps",
-                       "busy_ps", "stall_ps", "channels",   "critical_path", "error",  "scratch", "host"});
+  expect_keys(result,
+              {"schema",   "version",    "revision",      "command", "config",  "kernel",    "shape",   "policy",
+               "data",     "latency_ps", "counts",        "bytes",   "flops",   "bounds_ps", "busy_ps", "stall_ps",
+               "channels", "links",      "critical_path", "error",   "scratch", "host"});
   EXPECT_EQ(result.at("schema").as_int(), 1);
   EXPECT_EQ(result.at("version").as_string(), version());
   EXPECT_EQ(result.at("command").as_string(), "kernwave " + line);
@@ -271,7 +272,7 @@ TEST_F(CommandLine, RunLeavesADocumentWithEveryKey) {
 
   // Eight heads: Q once, and K and V of 8192 / 512 = 16 tiles; one store.
   const Json& counts = result.at("counts");
-  expect_keys(counts, {"dma_read", "dma_write", "gemm", "math"});
+  expect_keys(counts, {"dma_read", "dma_write", "gemm", "math", "ipcq_copy"});
   EXPECT_EQ(counts.at("dma_read").as_int(), 8 * (1 + 2 * 16));
   EXPECT_EQ(counts.at("dma_write").as_int(), 8);
   EXPECT_EQ(counts.at("gemm").as_int(), 8 * 2 * 16);
@@ -298,7 +299,7 @@ TEST_F(CommandLine, RunLeavesADocumentWithEveryKey) {
   ASSERT_EQ(result.at("stall_ps").size(), 64U);
   for (std::size_t id = 0; id < 64; ++id) {
     const std::string pe = "pe" + std::to_string(id);
-    expect_keys(result.at("busy_ps").at(pe), {"dma_read", "dma_write", "gemm", "math"});
+    expect_keys(result.at("busy_ps").at(pe), {"dma_read", "dma_write", "gemm", "math", "ipcq"});
     expect_keys(result.at("stall_ps").at(pe), {"issue", "load", "compute", "store", "composite", "receive", "credit",
                                                "queue", "scratch", "memory_order", "drain", "idle"});
   }

@@ -261,9 +261,10 @@ TEST_F(ConfigurationFiles, ThatWerePrintedLoadBackToTheSameValues) {
 
 /// "1 to 1024" as the two texts around " to ", without the words before them.
 std::pair<std::string, std::string> ends_of(std::string allowed) {
-  const std::string words = "powers of two from ";
-  const std::size_t start = allowed.find(words);
-  if (start != std::string::npos) allowed.erase(0, start + words.size());
+  for (const std::string words : {"powers of two from ", ", or "}) {
+    const std::size_t start = allowed.find(words);
+    if (start != std::string::npos) allowed.erase(0, start + words.size());
+  }
   const std::size_t to = allowed.find(" to ");
   return {allowed.substr(0, to), allowed.substr(to + 4)};
 }
@@ -369,9 +370,12 @@ TEST_F(ConfigurationFiles, WithAMistakeNameFileLineKeyAndWhatIsAllowed) {
       // misspelt and misplaced keys
       {"[pe.gemm]\nrowz = 128", 2, "pe.gemm.rowz", {"unknown key; did you mean \"pe.gemm.rows\"?", "rows, cols"}},
       {"\n\n[pe.gem]\nrows = 128", 3, "pe.gem", {"unknown key; did you mean \"pe.gemm\"?", "gemm, math, scratch"}},
-      {"[gemm]\nrows = 128", 1, "gemm", {"did you mean \"pe.gemm\"?", "allowed at the top: system, pe, hbm"}},
+      {"[gemm]\nrows = 128", 1, "gemm", {"did you mean \"pe.gemm\"?", "allowed at the top: system, pe, ipcq, hbm"}},
       {"rows = 128", 1, "rows", {"did you mean \"pe.gemm.rows\"?"}},
-      {"bandwidth = \"1 GB/s\"", 1, "bandwidth", {"pe.scratch.bandwidth\" or \"pe.dma.bandwidth\" or \"hbm.bandwidth"}},
+      {"bandwidth = \"1 GB/s\"",
+       1,
+       "bandwidth",
+       {"pe.scratch.bandwidth\" or \"pe.dma.bandwidth\" or \"ipcq.bandwidth\" or \"hbm.bandwidth"}},
       {"[pe.math.cycles]\nsqrt = 4", 2, "pe.math.cycles.sqrt", {"did you mean \"pe.math.cycles.rsqrt\"?"}},
       {"[hbm]\nzzzzzz = 1", 2, "hbm.zzzzzz", {"unknown key (allowed in [hbm]: channels, bandwidth, efficiency"}},
       {"\"pe.clock\" = \"1 GHz\"", 1, "\"pe.clock\"", {"unknown key", "pe.clock"}},
