@@ -22,6 +22,11 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
   connector.connect(scheduler_.engine_socket(Engine::math), math_.command_socket(), prefix + "scheduler_to_math");
 }
 
+void Pe::set_observer(OperationObserver* observer) noexcept {
+  cpu_.set_observer(observer);
+  scheduler_.set_observer(observer);
+}
+
 const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
   switch (engine) {
     case Engine::dma_read:
@@ -32,6 +37,7 @@ const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
       return gemm_.statistics();
     case Engine::math:
     case Engine::ipcq:
+    case Engine::composite:
       break;
   }
   return math_.statistics();

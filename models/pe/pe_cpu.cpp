@@ -51,7 +51,7 @@ Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
   last_location_ = where;
   Command& command = pool_.acquire(descriptor);
   command.descriptor.id = OperationId{id_, next_sequence_++};
-  command.where = where;
+  command.times.where = where;
   command.completion = completions_.open();
   command.issued = local_time_;
   const Completion completion = command.completion;
@@ -96,11 +96,12 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   auto& command = static_cast<Command&>(payload);
   if (payload.is_response_error() && error_.empty()) {
     error_ = "PE " + std::to_string(id_.count()) + ": " + describe(command.descriptor) + ", issued at " +
-             command.where.file + ":" + std::to_string(command.where.line) + ", was answered with " +
+             command.times.where.file + ":" + std::to_string(command.times.where.line) + ", was answered with " +
              payload.get_response_string();
   }
   if (observer_ != nullptr) {
-    observer_->completed({command.descriptor, command.where, command.issued, command.times.start, command.times.end});
+    observer_->completed(
+        {command.descriptor, command.times.where, command.issued, command.times.start, command.times.end});
   }
   completions_.complete(command.completion);
   const bool last = draining_ && completions_.open_count() == 0;

@@ -10,9 +10,11 @@
 
 namespace kernwave {
 
-/// Filled in by the engine that carries a command out. An engine that is not ours may leave it alone.
+/// What a command tells of itself to whoever logs it. The times are filled in by the engine that carries it out; an
+/// engine that is not ours may leave them alone.
 class ExecutionTimes : public tlm::tlm_extension<ExecutionTimes> {
  public:
+  SourceLocation where;  ///< of the call that issued it; the parts of a composite have their composite's
   Picoseconds start;
   Picoseconds end;
 
@@ -31,7 +33,6 @@ class Command : public Payload {
   Descriptor descriptor;
   ExecutionTimes times;
   Completion completion;
-  SourceLocation where;
   Picoseconds issued;
 };
 
