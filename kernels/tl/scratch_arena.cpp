@@ -19,6 +19,7 @@ BufferId ScratchArena::allocate(Bytes size, const BufferOrigin& origin) {
   buffer.origin = origin;
   buffer.writer = Completion{};
   buffer.readers.clear();
+  buffer.tiles_staged = 0;
   top_ += aligned(size);
   live_.push_back(slot);
   return BufferId{slot, buffer.generation};

@@ -33,6 +33,7 @@ class ScratchArena {
     Completion writer;  ///< the last operation that writes it
     TimeCause writer_cause = TimeCause::compute;
     std::vector<Completion> readers;  ///< since that write; complete ones linger until the next one comes
+    std::int64_t tiles_staged = 0;    ///< of a staging area: tiles that composites pass through it
   };
 
   /// Every buffer starts at a multiple of this.
