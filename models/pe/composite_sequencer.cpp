@@ -36,7 +36,7 @@ void CompositeSequencer::skip_presented(CompositeStage stage) noexcept {
   }
 }
 
-std::optional<Picoseconds> CompositeSequencer::due(CompositeStage stage) const noexcept {
+std::optional<Picoseconds> CompositeSequencer::due(CompositeStage stage) const {
   const std::size_t position = state_of(stage).presenting;
   if (position == composites_.size()) return std::nullopt;
   const InFlight& composite = composites_[position];
@@ -51,7 +51,7 @@ std::optional<Picoseconds> CompositeSequencer::due(CompositeStage stage) const n
   return due_step(composite);
 }
 
-std::optional<Picoseconds> CompositeSequencer::due_read(const InFlight& composite) const noexcept {
+std::optional<Picoseconds> CompositeSequencer::due_read(const InFlight& composite) const {
   const Stage& stage = state_of(CompositeStage::read);
   Picoseconds due = composite.at;
   if (!overlap_reads_) {
@@ -69,7 +69,7 @@ std::optional<Picoseconds> CompositeSequencer::due_read(const InFlight& composit
   return due;
 }
 
-std::optional<Picoseconds> CompositeSequencer::due_product(const InFlight& composite) const noexcept {
+std::optional<Picoseconds> CompositeSequencer::due_product(const InFlight& composite) const {
   const Stage& stage = state_of(CompositeStage::product);
   if (stage.inside > 0) return std::nullopt;
   const Picoseconds due = std::max(composite.at, stage.last_end + dispatch_);
@@ -78,7 +78,7 @@ std::optional<Picoseconds> CompositeSequencer::due_product(const InFlight& compo
   return std::max(due, arrived_.front() + dispatch_);
 }
 
-std::optional<Picoseconds> CompositeSequencer::due_step(const InFlight& composite) const noexcept {
+std::optional<Picoseconds> CompositeSequencer::due_step(const InFlight& composite) const {
   const Stage& stage = state_of(CompositeStage::epilogue);
   if (stage.inside > 0) return std::nullopt;
   const bool first = composite.progress[2].presented % work_of(composite).steps == 0;

@@ -42,7 +42,7 @@ class CompositeSequencer {
   /// The scheduler has dispatched it at `at`. The payload is not released before its last part has ended.
   void add(Payload& composite, Picoseconds at);
   /// When the next part of the stage may be presented; nothing: something that it waits for has not happened yet.
-  [[nodiscard]] std::optional<Picoseconds> due(CompositeStage stage) const noexcept;
+  [[nodiscard]] std::optional<Picoseconds> due(CompositeStage stage) const;
   /// Takes that part, which will be presented now.
   [[nodiscard]] Part present(CompositeStage stage);
   /// The oldest part of the stage has ended. Returns its composite, answered, if that was its last part.
@@ -84,9 +84,9 @@ class CompositeSequencer {
   [[nodiscard]] static const CompositeDescriptor& work_of(const InFlight& composite) {
     return descriptor_of(*composite.payload).composite();
   }
-  [[nodiscard]] std::optional<Picoseconds> due_read(const InFlight& composite) const noexcept;
-  [[nodiscard]] std::optional<Picoseconds> due_product(const InFlight& composite) const noexcept;
-  [[nodiscard]] std::optional<Picoseconds> due_step(const InFlight& composite) const noexcept;
+  [[nodiscard]] std::optional<Picoseconds> due_read(const InFlight& composite) const;
+  [[nodiscard]] std::optional<Picoseconds> due_product(const InFlight& composite) const;
+  [[nodiscard]] std::optional<Picoseconds> due_step(const InFlight& composite) const;
   void skip_presented(CompositeStage stage) noexcept;
   void occupy(ScratchAddress slot);
   void forget_slots_free_for_long(Picoseconds at);

@@ -20,9 +20,10 @@ static_assert(math_names.size() == static_cast<std::size_t>(MathOp::reduce_min) 
 
 /// The shape of a composite's factor, its type, and how it comes.
 [[nodiscard]] std::string factor_text(const CompositeFactor& factor, std::int64_t rows, std::int64_t cols) {
-  const std::string shape = fmt::format("{}x{} {}", rows, cols, name_of(factor.dtype));
-  if (!factor.in_hbm) return shape;
-  return fmt::format("{} at cube {}, offset {:#x}", shape, factor.hbm().cube().count(), factor.hbm().offset().count());
+  std::string text = fmt::format("{}x{} {}", rows, cols, name_of(factor.dtype));
+  if (!factor.in_hbm) return text;
+  const HbmAddress base = factor.hbm();
+  return text + fmt::format(" at cube {}, offset {:#x}", base.cube().count(), base.offset().count());
 }
 
 [[nodiscard]] std::string composite_text(const CompositeDescriptor& composite) {

@@ -289,7 +289,7 @@ TEST(CompositeTiming, CompositesThatShareAStagingAreaAreOnePipeline) {
 TEST(CompositeTiming, AStagingAreaOfItsOwnIsFreeAtOnce) {
   // Two composites of one tile each: the second read follows the first on the channel.
   const Case& c = by_reads;
-  const auto kernel = [&c](tl::Context& tl) {
+  const auto kernel = [](tl::Context& tl) {
     const auto a = tl.buffer({c.rows, depth_of_k}, DType::f16);
     const auto out = tl.buffers(2, {c.rows, tile_keys}, DType::f32);
     const auto b = tl.trans(tl.ref(keys, {tile_keys, depth_of_k}, DType::f16));
@@ -357,15 +357,15 @@ struct Starts {
 
 TEST(CompositeTiming, InOneInstantTheKernelsOwnCommandGoesFirst) {
   // Taken at 12; the read is presented at 14 and ends at 262, the product is presented at 264.
-  const std::int64_t same_instant = 264 - 12 - 2;
+  constexpr std::int64_t same_instant = 264 - 12 - 2;
   for (const std::int64_t before : {1, 0}) {
-    in_child([before, same_instant] {
+    in_child([before] {
       const Starts starts = starts_of_products(same_instant - before);
       EXPECT_EQ(starts.own, (264 - before) * cycle);
       EXPECT_EQ(starts.part, (264 - before + 64) * cycle);  // behind 64 cycles
     });
   }
-  in_child([same_instant] {
+  in_child([] {
     const Starts starts = starts_of_products(same_instant + 1);
     EXPECT_EQ(starts.part, 264 * cycle);
     EXPECT_EQ(starts.own, 264 * cycle + product(by_reads.rows));

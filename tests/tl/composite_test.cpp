@@ -444,8 +444,9 @@ TEST(Composite, OperationsAndAddressesAreTheSameInEveryPolicy) {
       for (const traces::OperationRow& row : simulation.rows()) {
         const Descriptor& descriptor = row.descriptor;
         if (descriptor.id.part != 0) text += std::to_string(descriptor.id.part) + ' ';
-        if (descriptor.engine == Engine::dma_read)
+        if (descriptor.engine == Engine::dma_read) {
           text += std::to_string(descriptor.dma().local.address.count()) + '\n';
+        }
       }
       return text;
     });
