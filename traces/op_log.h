@@ -22,15 +22,16 @@ class OpLog : public OperationObserver {
  public:
   void completed(const CompletedOperation& operation) override;
 
-  /// By end, PE and sequence number: an order that depends on nothing but the run.
+  /// By end, PE, sequence number and part: an order that depends on nothing but the run.
   [[nodiscard]] std::vector<OperationRow> rows() const;
 
  private:
   std::vector<OperationRow> rows_;
 };
 
-/// A header line and a line an operation: pe, sequence, kind, operand shapes, bytes, flops, times in ps. Source lines
-/// are left out on request: they alone may differ between compilers.
+/// A header line and a line an operation: pe, sequence, part (0: the operation itself, n: the n-th part of a
+/// composite), kind, operand shapes, bytes, flops, times in ps. Source lines are left out on request: they alone may
+/// differ between compilers.
 enum class SourceLines : std::uint8_t { with, without };
 [[nodiscard]] std::string to_csv(const std::vector<OperationRow>& rows, SourceLines lines = SourceLines::with);
 

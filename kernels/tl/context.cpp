@@ -156,9 +156,9 @@ void Context::await_overwrite(const Tensor& tensor) {
   }
 }
 
-void Context::note_reader(const Tensor& tensor, Completion completion) {
+void Context::note_user(BufferId buffer, Completion completion) {
   if (complete(completion)) return;
-  std::vector<Completion>& readers = arena_.buffer(tensor.buffer_).readers;
+  std::vector<Completion>& readers = arena_.buffer(buffer).readers;
   std::size_t kept = 0;
   for (const Completion reader : readers) {
     if (!complete(reader)) readers[kept++] = reader;

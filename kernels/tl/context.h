@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "kernels/tl/composite.h"
 #include "kernels/tl/kernel_error.h"
 #include "kernels/tl/memory_order.h"
 #include "kernels/tl/operand.h"
@@ -125,6 +126,19 @@ class Context {
   /// acc += a . b, in place; `acc` is M x N f32. Returns `acc`.
   Tensor dot(const Tensor& a, const Tensor& b, const Tensor& acc, SourceLocation where = SourceLocation::current());
 
+  // ---- products whose factors stream from HBM
+
+  /// A matrix in HBM as a factor of a composite: no operation, no time. Rows are contiguous; see `trans`.
+  [[nodiscard]] Ref ref(HbmAddress address, const Shape& shape, DType dtype, const RefOptions& options = {},
+                        SourceLocation where = SourceLocation::current()) const;
+  [[nodiscard]] Ref trans(const Ref& x) const;
+  /// A staging area of `pe.scheduler.prefetch_depth` slots in the current scope, for any number of composites.
+  [[nodiscard]] Staging staging(Bytes slot_bytes, SourceLocation where = SourceLocation::current());
+  /// a . b by tiles, then the epilogue: reads of the next tiles go on under the product of this one. Complete when all
+  /// of the result is. Logged as composite/gemm, its parts under the same sequence number. Never waits at issue.
+  Pending composite(const CompositeOperand& a, const CompositeOperand& b, const CompositeOptions& options,
+                    SourceLocation where = SourceLocation::current());
+
   // ---- making tensors
 
   Tensor full(const Shape& shape, double value, DType dtype, SourceLocation where = SourceLocation::current());
@@ -217,7 +231,8 @@ class Context {
   // Hazards.
   void await_writer(const Tensor& tensor);
   void await_overwrite(const Tensor& tensor);
-  void note_reader(const Tensor& tensor, Completion completion);
+  void note_reader(const Tensor& tensor, Completion completion) { note_user(tensor.buffer_, completion); }
+  void note_user(BufferId buffer, Completion completion);
   void note_writer(const Tensor& tensor, Completion completion, TimeCause cause);
   [[nodiscard]] Tensor allocate(const char* operation, const Shape& shape, DType dtype, SourceLocation where);
   void await_memory_order(const HbmRegion& region, bool writes);
@@ -243,6 +258,8 @@ class Context {
   [[nodiscard]] Tensor result(const char* operation, const Shape& shape, DType dtype, const Out& out,
                               SourceLocation where);
   void check_dot(const Tensor& a, const Tensor& b, SourceLocation where) const;
+  void check_product(const char* operation, const Shape& a, DType type_of_a, const Shape& b, DType type_of_b,
+                     SourceLocation where) const;
   [[nodiscard]] Tensor issue_dot(const Tensor& a, const Tensor& b, const Tensor& target, bool accumulate,
                                  SourceLocation where);
   template <std::size_t Count>
@@ -259,6 +276,19 @@ class Context {
   [[nodiscard]] DType promote_numbers(MathOp op, std::initializer_list<const Operand*> operands) const;
   [[nodiscard]] Tensor broadcast(const char* operation, const Tensor& x, const Shape& shape,
                                  SourceLocation where) const;
+
+  // Composites.
+  [[nodiscard]] Staging make_staging(const char* asked_by, Bytes slot_bytes, SourceLocation where);
+  void check_factors(const CompositeOperand& a, const CompositeOperand& b, const CompositeOptions& options,
+                     SourceLocation where) const;
+  [[nodiscard]] const Tensor& composite_target(const CompositeOperand& a, const CompositeOperand& b,
+                                               const CompositeOptions& options, SourceLocation where) const;
+  [[nodiscard]] CompositeStep composite_step(const CompositeOptions& options, std::size_t index, const Tensor& target,
+                                             SourceLocation where) const;
+  [[nodiscard]] static CompositeFactor composite_factor(const CompositeOperand& operand);
+  [[nodiscard]] Staging staging_for(const CompositeDescriptor& composite, const CompositeOptions& options,
+                                    SourceLocation where);
+  void take_slots(const Staging& staging, CompositeDescriptor& composite);
 
   Pe& pe_;
   Policy policy_;

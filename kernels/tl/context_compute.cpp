@@ -49,14 +49,18 @@ void Context::check_dot(const Tensor& a, const Tensor& b, SourceLocation where) 
   constexpr const char* operation = "dot";
   check_alive(operation, a, where);
   check_alive(operation, b, where);
-  if (a.shape().rank() != 2 || b.shape().rank() != 2 || a.shape()[1] != b.shape()[0]) {
-    fail(operation, where,
-         fmt::format("multiplies M x K by K x N, not {} by {}", to_string(a.shape()), to_string(b.shape())));
+  check_product(operation, a.shape(), a.dtype(), b.shape(), b.dtype(), where);
+}
+
+void Context::check_product(const char* operation, const Shape& a, DType type_of_a, const Shape& b, DType type_of_b,
+                            SourceLocation where) const {
+  if (a.rank() != 2 || b.rank() != 2 || a[1] != b[0]) {
+    fail(operation, where, fmt::format("multiplies M x K by K x N, not {} by {}", to_string(a), to_string(b)));
   }
-  if (!is_float(a.dtype()) || a.dtype() != b.dtype()) {
+  if (!is_float(type_of_a) || type_of_a != type_of_b) {
     fail(operation, where,
          fmt::format("multiplies two tensors of one float type, not {} by {}; convert one with .to()",
-                     name_of(a.dtype()), name_of(b.dtype())));
+                     name_of(type_of_a), name_of(type_of_b)));
   }
 }
 

@@ -32,6 +32,7 @@ BufferId ScratchArena::make(ScratchAddress address, Bytes size, const BufferOrig
   buffer.writer = Completion{};
   buffer.readers.clear();
   buffer.slot.reset();
+  buffer.tiles_staged = 0;
   live_.push_back(number);
   return BufferId{number, buffer.generation};
 }

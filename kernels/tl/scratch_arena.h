@@ -41,6 +41,7 @@ class ScratchArena {
     TimeCause writer_cause = TimeCause::compute;
     std::vector<Completion> readers;  ///< since that write; complete ones linger until the next one comes
     std::optional<Slot> slot;         ///< of a queue, if that is what it is
+    std::int64_t tiles_staged = 0;    ///< of a staging area: tiles that composites pass through it
   };
 
   /// Every buffer starts at a multiple of this.

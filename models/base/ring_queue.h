@@ -17,6 +17,8 @@ class RingQueue {
   [[nodiscard]] const T& front() const noexcept { return slots_[head_]; }
   [[nodiscard]] T& operator[](std::size_t position) noexcept { return slots_[(head_ + position) & mask()]; }
 
+  [[nodiscard]] const T& operator[](std::size_t position) const noexcept { return slots_[(head_ + position) & mask()]; }
+
   void push_back(const T& value) {
     if (size_ == slots_.size()) grow();
     slots_[(head_ + size_) & mask()] = value;

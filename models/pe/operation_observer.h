@@ -7,11 +7,11 @@
 
 namespace kernwave {
 
-/// An operation that has completed.
+/// An operation, or a part of a composite (`descriptor.id.part` > 0), that has completed.
 struct CompletedOperation {
   const Descriptor& descriptor;
   SourceLocation where;
-  Picoseconds issued;  ///< its issue cost is paid and it is presented to the scheduler
+  Picoseconds issued;  ///< its issue cost is paid and it is presented to the scheduler; of a part: its dispatch began
   Picoseconds start;   ///< its engine takes it in service
   Picoseconds end;
 };

@@ -25,6 +25,11 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
   connector.connect(scheduler_.engine_socket(Engine::ipcq), ipcq_.command_socket(), prefix + "scheduler_to_ipcq");
 }
 
+void Pe::set_observer(OperationObserver* observer) noexcept {
+  cpu_.set_observer(observer);
+  scheduler_.set_observer(observer);
+}
+
 const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
   switch (engine) {
     case Engine::dma_read:
@@ -36,6 +41,7 @@ const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
     case Engine::math:
       return math_.statistics();
     case Engine::ipcq:
+    case Engine::composite:
       break;
   }
   return ipcq_.sends();

@@ -30,12 +30,16 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] InitiatorSocket& read_socket() noexcept { return dma_.read().memory_socket(); }
   [[nodiscard]] InitiatorSocket& write_socket() noexcept { return dma_.write().memory_socket(); }
 
+  /// Told of every operation and of every part of a composite. Before the run; nullptr: nobody.
+  void set_observer(OperationObserver* observer) noexcept;
+
   [[nodiscard]] PeCpu& cpu() noexcept { return cpu_; }
   [[nodiscard]] const PeCpu& cpu() const noexcept { return cpu_; }
   [[nodiscard]] PeScratch& scratch() noexcept { return scratch_; }
   [[nodiscard]] const PeScratch& scratch() const noexcept { return scratch_; }
   [[nodiscard]] PeIpcq& ipcq() noexcept { return ipcq_; }
   [[nodiscard]] const PeIpcq& ipcq() const noexcept { return ipcq_; }
+  [[nodiscard]] const PeScheduler& scheduler() const noexcept { return scheduler_; }
   [[nodiscard]] const PeDma& dma() const noexcept { return dma_; }
   [[nodiscard]] const GemmWork& gemm_work() const noexcept { return gemm_.work(); }
   [[nodiscard]] const EngineStatistics& statistics(Engine engine) const noexcept;

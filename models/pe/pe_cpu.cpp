@@ -53,7 +53,7 @@ Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
   last_location_ = where;
   Command& command = pool_.acquire(descriptor);
   command.descriptor.id = OperationId{id_, next_sequence_++};
-  command.where = where;
+  command.report.where = where;
   command.completion = completions_.open();
   command.issued = local_time_;
   const Completion completion = command.completion;
@@ -143,11 +143,12 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   if (payload.is_response_error() && error_.empty()) {
     const std::string& problem = command.report.problem;
     error_ = fmt::format("PE {}: {}, issued at {}:{}, {}", id_.count(), describe(command.descriptor),
-                         command.where.file, command.where.line,
+                         command.report.where.file, command.report.where.line,
                          problem.empty() ? "was answered with " + payload.get_response_string() : problem);
   }
   if (observer_ != nullptr) {
-    observer_->completed({command.descriptor, command.where, command.issued, command.report.start, command.report.end});
+    observer_->completed(
+        {command.descriptor, command.report.where, command.issued, command.report.start, command.report.end});
   }
   completions_.complete(command.completion);
   ledger_.activity_ends();
@@ -160,8 +161,8 @@ std::string PeCpu::describe_wait() const {
   const std::string who = fmt::format("PE {} waits for {}: ", id_.count(), name_of(waiting_for_));
   const Command* awaited = pool_.find(awaited_);
   if (awaited != nullptr) {
-    return who +
-           fmt::format("{}, issued at {}:{}", describe(awaited->descriptor), awaited->where.file, awaited->where.line);
+    return who + fmt::format("{}, issued at {}:{}", describe(awaited->descriptor), awaited->report.where.file,
+                             awaited->report.where.line);
   }
   const std::string where = fmt::format("at {}:{}", last_location_.file, last_location_.line);
   if (waiting_for_ == TimeCause::credit) {

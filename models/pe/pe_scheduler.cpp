@@ -6,12 +6,37 @@
 
 namespace kernwave {
 
+namespace {
+
+/// From END_REQ of one command to BEGIN_REQ of the next one on a socket that commands and parts share.
+constexpr Picoseconds socket_gap(1);
+
+[[nodiscard]] constexpr Engine engine_of(CompositeStage stage) noexcept {
+  switch (stage) {
+    case CompositeStage::read:
+      return Engine::dma_read;
+    case CompositeStage::product:
+      return Engine::gemm;
+    case CompositeStage::epilogue:
+      break;
+  }
+  return Engine::math;
+}
+
+[[nodiscard]] constexpr CompositeStage stage_of(Engine engine) noexcept {
+  if (engine == Engine::dma_read) return CompositeStage::read;
+  return engine == Engine::gemm ? CompositeStage::product : CompositeStage::epilogue;
+}
+
+}  // namespace
+
 PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config)
     : sc_module(name),
       dispatch_time_(Clock(config.clock)(config.scheduler.dispatch)),
       queue_depth_(static_cast<std::size_t>(config.scheduler.queue_depth)),
       commands_("commands", *this),
-      handed_on_at_(queue_depth_) {
+      handed_on_at_(queue_depth_),
+      composites_(dispatch_time_, config.dma.overlap_commands) {
   constexpr std::array<const char*, engine_count> names = {"dma_read", "dma_write", "gemm", "math", "ipcq"};
   InitiatorPort::Client& client = *this;
   for (std::size_t i = 0; i < engine_count; ++i) engines_[i] = std::make_unique<InitiatorPort>(names[i], client);
@@ -36,28 +61,89 @@ Picoseconds PeScheduler::take(Payload& payload, Picoseconds presented) {
 }
 
 void PeScheduler::dispatch() {
-  while (!queue_.empty()) {
-    const Entry next = queue_.front();
-    Picoseconds at = std::max(next.taken + dispatch_time_, last_handed_on_);
-    const std::uint64_t address = next.payload->get_address();
-    const bool known = address % doorbell_stride == 0 && address / doorbell_stride < engine_count;
-    if (known) {
-      InitiatorPort& port = port_of(static_cast<Engine>(address / doorbell_stride));
-      if (port.busy()) return;  // request_accepted wakes us
-      at = std::max(at, port.free_at());
-      hand_on(*next.payload, port, at);
-    } else {
-      reject(*next.payload);
+  while (!queue_.empty() && hand_on_next()) {
+  }
+  if (!composites_.empty()) present_parts();
+}
+
+/// Returns whether the first command has left the queue. If not, something will wake us.
+bool PeScheduler::hand_on_next() {
+  Payload& payload = *queue_.front().payload;
+  Picoseconds at = std::max(queue_.front().taken + dispatch_time_, last_handed_on_);
+  const std::uint64_t address = payload.get_address();
+  if (address % doorbell_stride == 0 && address / doorbell_stride < engine_count) {
+    if (!hand_on(payload, port_of(static_cast<Engine>(address / doorbell_stride)), at)) return false;
+  } else if (address == doorbell(Engine::composite)) {
+    if (!keep_composite(payload, at)) return false;
+  } else {
+    reject(payload);
+  }
+  handed_on_at_[static_cast<std::size_t>(handed_on_++) % queue_depth_] = at;
+  last_handed_on_ = at;
+  queue_.pop_front();
+  take_withheld();
+  return true;
+}
+
+bool PeScheduler::hand_on(Payload& payload, InitiatorPort& port, Picoseconds& at) {
+  if (port.busy()) return false;  // request_accepted wakes us
+  if (sharing()) {
+    at = std::max(at, port.free_at() + socket_gap);
+    if (at > now()) {
+      wake_at(at);
+      return false;
     }
-    handed_on_at_[static_cast<std::size_t>(handed_on_++) % queue_depth_] = at;
-    last_handed_on_ = at;
-    queue_.pop_front();
-    take_withheld();
+  } else {
+    at = std::max(at, port.free_at());
+  }
+  port.send(payload, std::max(at - now(), Picoseconds(0)));
+  return true;
+}
+
+/// In the very instant of its dispatch: what was handed on before has arrived by then.
+bool PeScheduler::keep_composite(Payload& payload, Picoseconds at) {
+  if (at > now()) {
+    wake_at(at);
+    return false;
+  }
+  composites_.add(payload, at);
+  return true;
+}
+
+void PeScheduler::present_parts() {
+  for (const CompositeStage stage : composite_stages) {
+    InitiatorPort& port = port_of(engine_of(stage));
+    for (auto due = composites_.due(stage); due && !port.busy(); due = composites_.due(stage)) {
+      const Picoseconds at = std::max(*due, port.free_at() + socket_gap);
+      if (at > now()) {
+        wake_at(at);
+        break;
+      }
+      present_part(stage, port);
+    }
   }
 }
 
-void PeScheduler::hand_on(Payload& payload, InitiatorPort& port, Picoseconds at) {
-  port.send(payload, std::max(at - now(), Picoseconds(0)));
+void PeScheduler::present_part(CompositeStage stage, InitiatorPort& port) {
+  const CompositeSequencer::Part part = composites_.present(stage);
+  Command& command = parts_.acquire(part.descriptor);
+  command.report.where = part.where;
+  command.issued = part.issued;
+  port.send(command);
+}
+
+void PeScheduler::part_ended(const Command& part) {
+  if (observer_ != nullptr) {
+    observer_->completed({part.descriptor, part.report.where, part.issued, part.report.start, part.report.end});
+  }
+  const CompositeStage stage = stage_of(part.descriptor.engine);
+  if (stage == CompositeStage::read) ++composite_statistics_.reads;
+  if (Payload* composite = composites_.ended(stage, part, now())) {
+    last_composite_end_ = now();
+    ++composite_statistics_.composites;
+    commands_.respond(*composite);
+  }
+  wake_at(now() + dispatch_time_);  // whatever waited for this part may be presented then
 }
 
 void PeScheduler::take_withheld() {
@@ -74,6 +160,11 @@ void PeScheduler::reject(Payload& payload) {
 
 void PeScheduler::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }
 
-void PeScheduler::response(InitiatorPort& /*port*/, Payload& payload) { commands_.respond(payload); }
+void PeScheduler::response(InitiatorPort& /*port*/, Payload& payload) {
+  const bool is_part = !composites_.empty() && descriptor_of(payload).id.part != 0;
+  is_part ? part_ended(static_cast<const Command&>(payload)) : commands_.respond(payload);
+}
+
+void PeScheduler::wake_at(Picoseconds time) { wake_.notify(to_sc_time(time - now())); }
 
 }  // namespace kernwave

@@ -1,4 +1,4 @@
-// Takes commands from the CPU and hands each to its engine.
+// Takes commands from the CPU, hands each to its engine, and carries composites out part by part.
 #pragma once
 
 #include <array>
@@ -8,6 +8,9 @@
 
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
+#include "models/pe/composite_sequencer.h"
+#include "models/pe/operation_observer.h"
+#include "models/protocol/command.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/initiator_port.h"
 #include "models/protocol/target_port.h"
@@ -15,18 +18,37 @@
 
 namespace kernwave {
 
+/// What a scheduler has carried out itself.
+struct CompositeStatistics {
+  std::int64_t composites = 0;
+  std::int64_t reads = 0;  ///< of tiles, by the DMA
+};
+
 /// Forwards the same payload to the engine that its address names, `dispatch` cycles after it was taken. Commands leave
 /// in order: one whose engine withholds END_REQ holds up those behind it. Dispatch is pipelined (a latency, not an
 /// occupancy). At most `queue_depth` commands are taken and not yet handed on: the n-th is taken when it is presented
 /// or when the (n - queue_depth)-th is handed on, whichever is later. Responses go back without delay.
 ///
 /// It chooses nothing, so it works ahead of simulated time: what it hands on carries the instant as annotated delay.
+///
+/// A composite it keeps, and presents its parts to the engines (`CompositeSequencer`). From the instant of its dispatch
+/// to that of its completion commands and parts share the engines' sockets, and it hands on in simulated time: of what
+/// may go in one instant the commands go first, then the parts in order of composite and stage. A socket takes the next
+/// one at least 1 ps after END_REQ of the one before, so that all inputs of an instant are known before it is decided;
+/// engines being in-order queues, that shows in no start of an operation.
 class PeScheduler : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config);
 
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) noexcept { return port_of(engine).socket(); }
+
+  /// Told of each part of a composite when it has ended.
+  void set_observer(OperationObserver* observer) noexcept { observer_ = observer; }
+
+  // After the run.
+  [[nodiscard]] const CompositeStatistics& composite_statistics() const noexcept { return composite_statistics_; }
+  [[nodiscard]] const CommandPool& command_pool() const noexcept { return parts_; }
 
  private:
   struct Entry {
@@ -40,10 +62,18 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
 
   [[nodiscard]] Picoseconds take(Payload& payload, Picoseconds presented);
   void dispatch();
-  void hand_on(Payload& payload, InitiatorPort& port, Picoseconds at);
+  [[nodiscard]] bool hand_on_next();
+  [[nodiscard]] bool hand_on(Payload& payload, InitiatorPort& port, Picoseconds& at);
+  [[nodiscard]] bool keep_composite(Payload& payload, Picoseconds at);
+  void present_parts();
+  void present_part(CompositeStage stage, InitiatorPort& port);
+  void part_ended(const Command& part);
   void reject(Payload& payload);
   void take_withheld();
+  void wake_at(Picoseconds time);
   [[nodiscard]] InitiatorPort& port_of(Engine engine) noexcept { return *engines_[static_cast<std::size_t>(engine)]; }
+  /// Commands and parts share the sockets: a composite is in flight, or was so in this instant.
+  [[nodiscard]] bool sharing() const noexcept { return !composites_.empty() || last_composite_end_ == now(); }
 
   SimulatedTime now;
   Picoseconds dispatch_time_;
@@ -56,6 +86,12 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   std::int64_t handed_on_ = 0;
   Picoseconds last_handed_on_;
   sc_core::sc_event wake_;
+
+  CompositeSequencer composites_;
+  CommandPool parts_;
+  Picoseconds last_composite_end_{-1};
+  OperationObserver* observer_ = nullptr;
+  CompositeStatistics composite_statistics_;
 };
 
 }  // namespace kernwave

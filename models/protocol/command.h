@@ -11,9 +11,11 @@
 
 namespace kernwave {
 
-/// Filled in by the engine that carries a command out. An engine that is not ours may leave it alone.
+/// What a command tells of itself to whoever logs it. The rest is filled in by the engine that carries it out; an
+/// engine that is not ours may leave it alone.
 class ExecutionReport : public tlm::tlm_extension<ExecutionReport> {
  public:
+  SourceLocation where;  ///< of the call that issued it; the parts of a composite have their composite's
   Picoseconds start;
   Picoseconds end;
   std::string problem;  ///< with an error response: what was wrong, where the status alone does not say it
@@ -33,7 +35,6 @@ class Command : public Payload {
   Descriptor descriptor;
   ExecutionReport report;
   Completion completion;
-  SourceLocation where;
   Picoseconds issued;
 };
 

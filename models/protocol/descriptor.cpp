@@ -18,6 +18,28 @@ static_assert(math_names.size() == static_cast<std::size_t>(MathOp::reduce_min) 
   return fmt::format("{}x{} {}", tensor.rows, tensor.cols, name_of(tensor.dtype));
 }
 
+/// The shape of a composite's factor, its type, and how it comes.
+[[nodiscard]] std::string factor_text(const CompositeFactor& factor, std::int64_t rows, std::int64_t cols) {
+  std::string text = fmt::format("{}x{} {}", rows, cols, name_of(factor.dtype));
+  if (!factor.in_hbm) return text;
+  const HbmAddress base = factor.hbm();
+  return text + fmt::format(" at cube {}, offset {:#x}", base.cube().count(), base.offset().count());
+}
+
+[[nodiscard]] std::string composite_text(const CompositeDescriptor& composite) {
+  std::string text = fmt::format(" of {} . {}", factor_text(composite.a, composite.out.rows, composite.k),
+                                 factor_text(composite.b, composite.k, composite.out.cols));
+  text += fmt::format(" by tiles of {} {}", composite.tile, composite.axis == CompositeAxis::n ? "columns" : "of k");
+  for (std::size_t i = 0; i < composite.steps; ++i) text += fmt::format(", {}", name_of(composite.epilogue[i].op));
+  return text;
+}
+
+/// What exists of a factor that is in HBM; `rows` x `cols` is its shape.
+[[nodiscard]] Bytes stored_bytes(const CompositeFactor& factor, std::int64_t rows, std::int64_t cols) noexcept {
+  if (!factor.in_hbm) return Bytes(0);
+  return Bytes(factor.stored_rows * (factor.transposed ? rows : cols) * size_of(factor.dtype));
+}
+
 }  // namespace
 
 std::string_view name_of(MathOp op) noexcept { return math_names.at(static_cast<std::size_t>(op)); }
@@ -33,6 +55,8 @@ std::string_view category_of(const Descriptor& descriptor) noexcept {
       return "math";
     case Engine::ipcq:
       return "comm";
+    case Engine::composite:
+      return "composite";
   }
   return "?";
 }
@@ -49,6 +73,8 @@ std::string_view name_of(const Descriptor& descriptor) noexcept {
       return name_of(descriptor.math().op);
     case Engine::ipcq:
       return descriptor.ipcq().action == IpcqAction::send ? "ipcq_copy" : "ipcq_recv";
+    case Engine::composite:
+      return "gemm";
   }
   return "?";
 }
@@ -69,12 +95,19 @@ std::string describe(const Descriptor& descriptor) {
     text += fmt::format(" {} PE {} ({})", sends ? "to" : "from", ipcq->peer.count(), name_of(ipcq->direction));
     return sends ? text + fmt::format(" after {} ps for a slot", ipcq->waited.count()) : text;
   }
+  if (const auto* composite = std::get_if<CompositeDescriptor>(&descriptor.work)) {
+    return text + composite_text(*composite);
+  }
   return text + fmt::format(" to {}", shape_text(descriptor.math().out));
 }
 
 Bytes transferred_bytes(const Descriptor& descriptor) noexcept {
   if (const auto* dma = std::get_if<DmaDescriptor>(&descriptor.work)) return dma->region.bytes();
   if (const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work)) return ipcq->bytes();
+  if (const auto* composite = std::get_if<CompositeDescriptor>(&descriptor.work)) {
+    return stored_bytes(composite->a, composite->out.rows, composite->k) +
+           stored_bytes(composite->b, composite->k, composite->out.cols);
+  }
   return Bytes(0);
 }
 
@@ -84,6 +117,9 @@ std::int64_t flops_of(const Descriptor& descriptor) noexcept {
   }
   if (const auto* math = std::get_if<MathDescriptor>(&descriptor.work)) {
     return is_reduction(math->op) ? math->in[0].tensor.elements() : math->out.elements();
+  }
+  if (const auto* composite = std::get_if<CompositeDescriptor>(&descriptor.work)) {
+    return composite->out.elements() * (2 * std::int64_t{composite->k} + composite->steps);
   }
   return 0;
 }

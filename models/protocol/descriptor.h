@@ -15,9 +15,10 @@
 
 namespace kernwave {
 
-/// The engines of a PE, in the order of their doorbells.
-enum class Engine : std::uint8_t { dma_read, dma_write, gemm, math, ipcq };
-inline constexpr std::size_t engine_count = 5;
+/// The engines of a PE, in the order of their doorbells; behind them the scheduler itself, which carries composites
+/// out.
+enum class Engine : std::uint8_t { dma_read, dma_write, gemm, math, ipcq, composite };
+inline constexpr std::size_t engine_count = 5;  // those that the scheduler hands commands to
 
 /// A command for engine e is written to address doorbell(e).
 inline constexpr std::uint64_t doorbell_stride = 0x1000;
@@ -147,27 +148,86 @@ struct IpcqDescriptor {
   }
 };
 
+/// The dimension of a product that is cut into tiles.
+enum class CompositeAxis : std::uint8_t {
+  n,  ///< columns of b and of the result: tile by tile of the result
+  k,  ///< what is summed over: each tile adds to all of the result
+};
+
+/// A factor of a composite, M x K or K x N.
+struct CompositeFactor {
+  std::uint64_t address = 0;     ///< a ScratchAddress, or with `in_hbm` an HbmAddress
+  std::int32_t row_stride = 0;   ///< in elements; in HBM from one stored row to the next
+  std::int32_t col_stride = 1;   ///< in elements; in HBM 1
+  std::int32_t stored_rows = 0;  ///< in HBM: leading stored rows that exist; those behind read as 0
+  DType dtype = DType::f32;
+  bool in_hbm = false;
+  bool transposed = false;  ///< in HBM: what is stored is the factor's transpose
+
+  [[nodiscard]] constexpr HbmAddress hbm() const noexcept { return HbmAddress(address); }
+  [[nodiscard]] constexpr ScratchAddress scratch() const noexcept {
+    return ScratchAddress(static_cast<std::int64_t>(address));
+  }
+};
+
+inline constexpr std::size_t max_composite_steps = 3;
+
+/// One step of an epilogue, in place on a tile of the result: x = op(x), x = op(x, number) or x = op(x, tensor). The
+/// tensor is a view of M x N elements; a broadcast dimension has stride 0.
+struct CompositeStep {
+  enum class Operand : std::uint8_t { none, number, tensor };
+
+  MathOp op = MathOp::copy;
+  Operand operand = Operand::none;
+  DType dtype = DType::f32;
+  float number = 0.0F;
+  ScratchAddress address;
+  std::int32_t row_stride = 0;
+  std::int32_t col_stride = 0;
+};
+
+/// out = a . b, or out += a . b, tile by tile, then the epilogue. Factors in HBM are read into a staging area: slots of
+/// `slot_bytes`, one tile each, used in turn from `first_slot` on.
+struct CompositeDescriptor {
+  CompositeFactor a;
+  CompositeFactor b;
+  ScratchOperand out;      ///< M x N; f32, or another float type if the last step is a cast
+  ScratchAddress product;  ///< with a cast: where the product stands before it, dense f32
+  std::int32_t k = 0;
+  std::int32_t tile = 1;  ///< extent along the axis; the last tile may have less
+  ScratchAddress staging;
+  std::int32_t slot_bytes = 0;
+  std::uint8_t slots = 0;
+  std::uint8_t first_slot = 0;
+  CompositeAxis axis = CompositeAxis::n;
+  bool accumulate = false;
+  std::uint8_t steps = 0;
+  std::array<CompositeStep, max_composite_steps> epilogue;
+};
+
 struct Descriptor {
   OperationId id;
   Engine engine = Engine::math;
-  std::variant<MathDescriptor, GemmDescriptor, DmaDescriptor, IpcqDescriptor> work;
+  std::variant<MathDescriptor, GemmDescriptor, DmaDescriptor, IpcqDescriptor, CompositeDescriptor> work;
 
   [[nodiscard]] const DmaDescriptor& dma() const { return std::get<DmaDescriptor>(work); }
   [[nodiscard]] const GemmDescriptor& gemm() const { return std::get<GemmDescriptor>(work); }
   [[nodiscard]] const MathDescriptor& math() const { return std::get<MathDescriptor>(work); }
   [[nodiscard]] const IpcqDescriptor& ipcq() const { return std::get<IpcqDescriptor>(work); }
+  [[nodiscard]] const CompositeDescriptor& composite() const { return std::get<CompositeDescriptor>(work); }
 };
 static_assert(std::is_trivially_copyable_v<Descriptor>);
+static_assert(sizeof(Descriptor) <= 200, "copied once an operation");
 
-/// "memory", "gemm", "math" or "comm".
+/// "memory", "gemm", "math", "comm" or "composite".
 [[nodiscard]] std::string_view category_of(const Descriptor& descriptor) noexcept;
-/// "dma_read", "dma_write", "dot", "exp2", "ipcq_copy", "ipcq_recv", ...
+/// "dma_read", "dma_write", "dot", "exp2", "ipcq_copy", "ipcq_recv", "gemm" of a composite, ...
 [[nodiscard]] std::string_view name_of(const Descriptor& descriptor) noexcept;
 /// For people: "memory/dma_read of 128x128 f16 at cube 0, offset 0x4000", "gemm/dot of 4x128 f16 . 128x512 f16", ...
 [[nodiscard]] std::string describe(const Descriptor& descriptor);
-/// Bytes between HBM and scratch, or of a message (0 for a computation).
+/// Bytes between HBM and scratch, or of a message (0 for a computation). Of a composite: those of its reads.
 [[nodiscard]] Bytes transferred_bytes(const Descriptor& descriptor) noexcept;
-/// Floating-point operations: 2 M N K of a dot, one an element of a MATH operation.
+/// Floating-point operations: 2 M N K of a dot, one an element of a MATH operation. Of a composite: those of its parts.
 [[nodiscard]] std::int64_t flops_of(const Descriptor& descriptor) noexcept;
 
 }  // namespace kernwave

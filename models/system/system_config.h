@@ -24,8 +24,9 @@ struct IssueCosts {
 };
 
 struct SchedulerConfig {
-  std::int64_t queue_depth = 16;  ///< commands taken and not yet handed to an engine
-  Cycles dispatch{2};             ///< latency from taking a command to presenting it to its engine
+  std::int64_t queue_depth = 16;    ///< commands taken and not yet handed to an engine
+  Cycles dispatch{2};               ///< latency from taking a command to presenting it to its engine
+  std::int64_t prefetch_depth = 2;  ///< slots of a composite's staging area, one tile each
 };
 
 enum class GemmDataflow : std::uint8_t { ideal, weight_stationary, output_stationary };

@@ -350,6 +350,8 @@ constexpr std::array keys{
         "commands taken and not yet handed to an engine"},
     Key{"pe.scheduler.dispatch", cycles_type, cycle_limits, scheduler_member<&SchedulerConfig::dispatch>,
         "from taking a command to presenting it to its engine"},
+    Key{"pe.scheduler.prefetch_depth", integer_type, between(1, 64), scheduler_member<&SchedulerConfig::prefetch_depth>,
+        "tiles of HBM that a composite's staging area holds"},
     Key{"pe.gemm.rows", integer_type, array_limits, gemm_member<&GemmConfig::rows>, "rows of multiply-accumulators"},
     Key{"pe.gemm.cols", integer_type, array_limits, gemm_member<&GemmConfig::cols>, "columns of multiply-accumulators"},
     Key{"pe.gemm.dataflow", choice_type, no_limits, gemm_member<&GemmConfig::dataflow>,

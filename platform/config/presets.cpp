@@ -27,6 +27,7 @@ receive = 6
 [pe.scheduler]
 queue_depth = 16
 dispatch = 2
+prefetch_depth = 2               # tiles that a composite's staging area holds
 
 [pe.gemm]
 rows = 64                        # 64 x 64 multiply-accumulators

@@ -33,14 +33,23 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
 }
 
 [[nodiscard]] Json counts_object(const System& system) {
+  std::int64_t composites = 0;
+  std::int64_t composite_reads = 0;
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+    const CompositeStatistics& statistics = system.pe(PeId(i)).scheduler().composite_statistics();
+    composites += statistics.composites;
+    composite_reads += statistics.reads;
+  }
   Json counts = Json::object();
   for (const EngineName& entry : engine_names) {
     std::int64_t sum = 0;
     for (std::int64_t i = 0; i < system.pe_count(); ++i) {
       sum += system.pe(PeId(i)).statistics(entry.engine).operations;
     }
-    counts[entry.operations] = sum;
+    counts[entry.operations] = entry.engine == Engine::dma_read ? sum - composite_reads : sum;
   }
+  counts["composite"] = composites;
+  counts["composite_read"] = composite_reads;
   return counts;
 }
 

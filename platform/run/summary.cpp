@@ -74,6 +74,10 @@ void add_engines(Output out, const Json& result) {
     fmt::format_to(out, "  {:<13}{:>12}{:>14}{:>11.1f}%\n", name, operations, time_text(busy),
                    100.0 * ratio(busy, latency));
   }
+  if (const std::int64_t composites = result.at("counts").at("composite").as_int(); composites > 0) {
+    fmt::format_to(out, "  {} composites, which read {} tiles\n", composites,
+                   result.at("counts").at("composite_read").as_int());
+  }
   fmt::format_to(out, "  {} of {} PEs worked; {} flops GEMM, {} MATH\n\n", pes, result.at("busy_ps").size(),
                  result.at("flops").at("gemm").as_int(), result.at("flops").at("math").as_int());
 }

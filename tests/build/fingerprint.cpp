@@ -80,7 +80,7 @@ class Run {
     std::vector<Pe*> pes;
     for (std::int64_t id = 0; id < system_.pe_count(); ++id) {
       pes.push_back(&system_.pe(PeId(id)));
-      pes.back()->cpu().set_observer(&log);
+      pes.back()->set_observer(&log);
     }
     const tl::Grid grid{args_.kv_heads, static_cast<std::int64_t>(args_.heads.size()) / args_.kv_heads, 1};
     tl::launch(

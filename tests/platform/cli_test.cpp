@@ -272,7 +272,7 @@ TEST_F(CommandLine, RunLeavesADocumentWithEveryKey) {
 
   // Eight heads: Q once, and K and V of 8192 / 512 = 16 tiles; one store.
   const Json& counts = result.at("counts");
-  expect_keys(counts, {"dma_read", "dma_write", "gemm", "math", "ipcq_copy"});
+  expect_keys(counts, {"dma_read", "dma_write", "gemm", "math", "ipcq_copy", "composite", "composite_read"});
   EXPECT_EQ(counts.at("dma_read").as_int(), 8 * (1 + 2 * 16));
   EXPECT_EQ(counts.at("dma_write").as_int(), 8);
   EXPECT_EQ(counts.at("gemm").as_int(), 8 * 2 * 16);

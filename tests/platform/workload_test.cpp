@@ -112,7 +112,7 @@ struct Transfer {
   Connector connector;
   System system("system", config, DataMode::none, connector);
   traces::OpLog log;
-  for (std::int64_t id = 0; id < system.pe_count(); ++id) system.pe(PeId(id)).cpu().set_observer(&log);
+  for (std::int64_t id = 0; id < system.pe_count(); ++id) system.pe(PeId(id)).set_observer(&log);
   workload->launch(system, tl::Policy::lazy);
   EXPECT_EQ(run_to_end(system.ledger()), RunEnd::finished);
   std::vector<Transfer> transfers;

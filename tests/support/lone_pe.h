@@ -23,7 +23,7 @@ class LonePe {
       : memory_("memory", style, timing), pe_("pe", id, config, DataMode::full, ledger_, connector_) {
     connector_.connect(pe_.read_socket(), memory_.read_socket(), "read");
     connector_.connect(pe_.write_socket(), memory_.write_socket(), "write");
-    pe_.cpu().set_observer(&log_);
+    pe_.set_observer(&log_);
   }
 
   /// The default PE with naturally aligned requests of at most 64 bytes, the longest that the stub takes.

@@ -17,7 +17,7 @@ SystemConfig one_cube(std::int64_t pes) {
 
 Simulation::Simulation(const SystemConfig& config, DataMode mode, ConstructionOrder order)
     : system_("system", config, mode, connector_, order) {
-  for (Pe* pe : all_pes()) pe->cpu().set_observer(&log_);
+  for (Pe* pe : all_pes()) pe->set_observer(&log_);
 }
 
 std::vector<Pe*> Simulation::all_pes() {
@@ -84,6 +84,7 @@ void Simulation::finish(RunEnd expected) {
   EXPECT_EQ(connector_.in_flight(), 0U);
   for (Pe* pe : all_pes()) {
     EXPECT_EQ(pe->cpu().command_pool().in_use(), 0U);
+    EXPECT_EQ(pe->scheduler().command_pool().in_use(), 0U);
     EXPECT_EQ(pe->dma().read().request_pool().in_use(), 0U);
     EXPECT_EQ(pe->dma().write().request_pool().in_use(), 0U);
     EXPECT_EQ(pe->ipcq().pool().in_use(), 0U);
