@@ -1,6 +1,7 @@
 #include "models/pe/pe_scheduler.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "models/base/clock.h"
 
@@ -10,6 +11,8 @@ namespace {
 
 /// From END_REQ of one command to BEGIN_REQ of the next one on a socket that commands and parts share.
 constexpr Picoseconds socket_gap(1);
+
+constexpr Picoseconds no_end(std::numeric_limits<std::int64_t>::max());
 
 [[nodiscard]] constexpr Engine engine_of(CompositeStage stage) noexcept {
   switch (stage) {
@@ -63,7 +66,7 @@ Picoseconds PeScheduler::take(Payload& payload, Picoseconds presented) {
 void PeScheduler::dispatch() {
   while (!queue_.empty() && hand_on_next()) {
   }
-  if (!composites_.empty()) present_parts();
+  if (sharing()) present_parts();
 }
 
 /// Returns whether the first command has left the queue. If not, something will wake us.
@@ -107,6 +110,7 @@ bool PeScheduler::keep_composite(Payload& payload, Picoseconds at) {
     return false;
   }
   composites_.add(payload, at);
+  shared_until_ = no_end;
   return true;
 }
 
@@ -139,7 +143,7 @@ void PeScheduler::part_ended(const Command& part) {
   const CompositeStage stage = stage_of(part.descriptor.engine);
   if (stage == CompositeStage::read) ++composite_statistics_.reads;
   if (Payload* composite = composites_.ended(stage, part, now())) {
-    last_composite_end_ = now();
+    if (composites_.empty()) shared_until_ = now();
     ++composite_statistics_.composites;
     commands_.respond(*composite);
   }
@@ -161,7 +165,7 @@ void PeScheduler::reject(Payload& payload) {
 void PeScheduler::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }
 
 void PeScheduler::response(InitiatorPort& /*port*/, Payload& payload) {
-  const bool is_part = !composites_.empty() && descriptor_of(payload).id.part != 0;
+  const bool is_part = sharing() && descriptor_of(payload).id.part != 0;
   is_part ? part_ended(static_cast<const Command&>(payload)) : commands_.respond(payload);
 }
 

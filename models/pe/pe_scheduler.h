@@ -73,7 +73,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   void wake_at(Picoseconds time);
   [[nodiscard]] InitiatorPort& port_of(Engine engine) noexcept { return *engines_[static_cast<std::size_t>(engine)]; }
   /// Commands and parts share the sockets: a composite is in flight, or was so in this instant.
-  [[nodiscard]] bool sharing() const noexcept { return !composites_.empty() || last_composite_end_ == now(); }
+  [[nodiscard]] bool sharing() const noexcept { return now() <= shared_until_; }
 
   SimulatedTime now;
   Picoseconds dispatch_time_;
@@ -85,11 +85,11 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   std::int64_t taken_ = 0;
   std::int64_t handed_on_ = 0;
   Picoseconds last_handed_on_;
+  Picoseconds shared_until_{-1};  // the end of the last composite; none is known while one is in flight
   sc_core::sc_event wake_;
 
   CompositeSequencer composites_;
   CommandPool parts_;
-  Picoseconds last_composite_end_{-1};
   OperationObserver* observer_ = nullptr;
   CompositeStatistics composite_statistics_;
 };
