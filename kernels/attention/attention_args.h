@@ -32,6 +32,12 @@ struct AttentionHead {
   [[nodiscard]] constexpr std::int64_t diagonal() const noexcept { return s_kv + later_keys - s_q; }
 };
 
+/// How keys and values come to the matrix engine.
+enum class KvSource : std::uint8_t {
+  load,       ///< the kernel loads tiles into scratch and multiplies them
+  composite,  ///< composites, which stream them from HBM where they lie there
+};
+
 /// Attention of `heads.size()` pairs of a sequence and a KV head: program (x, y) works on KV head x of sequence y.
 /// out = softmax(scale Q K^T) V, causal with bottom-right alignment: query i sees keys 0 ... i + s_kv - s_q. A query
 /// that sees no key gives 0.
@@ -45,7 +51,9 @@ struct AttentionArgs {
   float scale = 1.0F;              ///< usually 1 / sqrt(head_dim); above 0
   std::int64_t tile = 128;         ///< keys a step
   std::int64_t block_queries = 1;  ///< query tokens a block; a block has block_queries x group rows
-  /// Tiles of K and of V in scratch: one in use, the others on their way. Prefill needs 2.
+  KvSource kv = KvSource::load;
+  /// `load`: tiles of K and of V in scratch, one in use, the others on their way; prefill needs 2. `composite`: slots
+  /// of the staging area (pe.scheduler.prefetch_depth).
   std::int64_t kv_buffers = 3;
   bool store_lse = false;  ///< also ln(sum(exp(scaled scores))) of every row; -inf of a row that sees no key
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/attention/online_softmax.h"
+#include "kernels/attention/products.h"
 #include "kernels/attention/query_block.h"
 #include "kernels/attention/score_mask.h"
 
@@ -55,7 +56,8 @@ class Ring {
         from_east_(args.ranks - 1 - from_west_),
         scores_(tl.buffers(2, {attention_.block_queries * attention_.group, attention_.tile}, DType::f32)),
         p_(tl.buffers(2, {attention_.block_queries * attention_.group, attention_.tile}, attention_.dtype)),
-        mask_(tl, attention_, attention_.block_queries) {
+        mask_(tl, attention_, attention_.block_queries),
+        products_(tl, attention_) {
     for (std::int64_t i = 0; i < args.resident_blocks; ++i) blocks_.emplace_back(tl, attention_);
     for (KvTile& local : local_) {
       local.origin = args.rank;
@@ -204,7 +206,7 @@ class Ring {
 
   void multiply(const Item& item) {
     const auto q = tl_.reshape(item.block->q, {attention_.block_queries * attention_.group, attention_.head_dim});
-    tl_.dot(q, tl_.trans(item.tile->k[item.chunk]), tl::out(nth(scores_, products_++)));
+    products_.scores(q, tl_.trans(item.tile->k[item.chunk]), nth(scores_, multiplied_++));
   }
 
   void attend(const Item& item) {
@@ -212,16 +214,10 @@ class Ring {
     const tl::Tensor& scores = nth(scores_, attended_);
     const tl::Tensor& p = nth(p_, attended_++);
     Block& block = *item.block;
-    const tl::Tensor& v = item.tile->v[item.chunk];
     mask_.apply(scores, item.view);
-    if (block.begun) {
-      block.softmax.update(scores, p);
-      block.softmax.update_output(p, v);
-    } else {
-      block.softmax.begin(scores, p);
-      block.softmax.begin_output(p, v);
-      block.begun = true;
-    }
+    block.begun ? block.softmax.update(scores, p) : block.softmax.begin(scores, p);
+    products_.output(p, item.tile->v[item.chunk], block.softmax, block.begun ? Output::later : Output::first);
+    block.begun = true;
   }
 
   tl::Context& tl_;
@@ -237,9 +233,10 @@ class Ring {
   std::vector<tl::Tensor> scores_;
   std::vector<tl::Tensor> p_;
   ScoreMask mask_;
+  Products products_;
   std::vector<Block> blocks_;
   std::array<KvTile, 2> local_;
-  std::int64_t products_ = 0;
+  std::int64_t multiplied_ = 0;
   std::int64_t attended_ = 0;
 };
 

@@ -52,6 +52,8 @@ struct RingArgs {
 /// each (Liu et al., Ring Attention, 2023, with tiles in place of whole shards: scratch holds a tile, however long the
 /// sequence). The output stays where the queries are.
 ///
+/// With kv = composite the products are composites of tensors: K and V are in scratch, because they are sent on.
+///
 /// Queries that do not stay resident take further circulations. Under a causal mask, what a block cannot see is passed
 /// on without computation.
 void gqa_attention_prefill_long(tl::Context& tl, const RingArgs& args);

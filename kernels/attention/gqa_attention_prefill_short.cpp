@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "kernels/attention/causality.h"
-#include "kernels/attention/kv_stream.h"
+#include "kernels/attention/kv_tiles.h"
 #include "kernels/attention/online_softmax.h"
 #include "kernels/attention/query_block.h"
 #include "kernels/attention/score_mask.h"
@@ -80,7 +81,7 @@ class PrefillPipeline {
         args_(args),
         head_(head),
         rows_(args.block_queries * args.group),
-        kv_(tl, args, head),
+        kv_(make_kv_tiles(tl, args, head)),
         mask_(tl, args, args.block_queries),
         queries_(tl.buffers(query_buffers(), {args.block_queries, args.group * args.head_dim}, args.dtype)),
         scores_(tl.buffers(2, {rows_, args.tile}, DType::f32)),
@@ -91,8 +92,8 @@ class PrefillPipeline {
         multiplied_(args, head) {}
 
   void run() {
-    for (std::int64_t i = 0; i < kv_.distance(); ++i) request_next_k();
-    for (std::int64_t i = 0; i < kv_.distance() - 1; ++i) request_next_v();
+    for (std::int64_t i = 0; i < kv_->distance(); ++i) request_next_k();
+    for (std::int64_t i = 0; i < kv_->distance() - 1; ++i) request_next_v();
     multiply_next();
     std::int64_t number = 0;
     for (StepCursor step(args_, head_); !step.done(); step.advance()) {
@@ -109,7 +110,7 @@ class PrefillPipeline {
 
  private:
   /// One for the block being multiplied and one for each that is requested meanwhile: a block may be one tile long.
-  [[nodiscard]] std::int64_t query_buffers() const { return std::max<std::int64_t>(2, kv_.distance()); }
+  [[nodiscard]] std::int64_t query_buffers() const { return std::max<std::int64_t>(2, kv_->distance()); }
 
   /// Buffers are used in turn.
   [[nodiscard]] static const tl::Tensor& nth(const std::vector<tl::Tensor>& buffers, std::int64_t number) {
@@ -125,20 +126,20 @@ class PrefillPipeline {
       load_queries(tl_, args_, head_, first, std::min(args_.block_queries, head_.s_q - first),
                    nth(queries_, requested_k_->block));
     }
-    kv_.request_k(k_requests_++, requested_k_->tile);
+    kv_->request_k(k_requests_++, requested_k_->tile);
     requested_k_.advance();
   }
 
   void request_next_v() {
     if (requested_v_.done()) return;
-    kv_.request_v(v_requests_++, requested_v_->tile);
+    kv_->request_v(v_requests_++, requested_v_->tile);
     requested_v_.advance();
   }
 
   void multiply_next() {
     if (multiplied_.done()) return;
     const auto q = tl_.reshape(nth(queries_, multiplied_->block), {rows_, args_.head_dim});
-    tl_.dot(q, tl_.trans(kv_.k(products_)), tl::out(nth(scores_, products_)));
+    kv_->multiply_keys(products_, multiplied_->tile, q, nth(scores_, products_));
     ++products_;
     multiplied_.advance();
   }
@@ -148,13 +149,8 @@ class PrefillPipeline {
     const tl::Tensor& p = nth(p_, number);
     OnlineSoftmax& softmax = softmax_of(step.block);
     mask_.apply(scores, view_of(head_, step.first_query, args_.block_queries, step.tile, args_.tile));
-    if (step.first_of_block) {
-      softmax.begin(scores, p);
-      softmax.begin_output(p, kv_.v(number));
-    } else {
-      softmax.update(scores, p);
-      softmax.update_output(p, kv_.v(number));
-    }
+    step.first_of_block ? softmax.begin(scores, p) : softmax.update(scores, p);
+    kv_->multiply_values(number, step.tile, p, softmax, step.first_of_block ? Output::first : Output::later);
   }
 
   void store_finished() {
@@ -167,7 +163,7 @@ class PrefillPipeline {
   const AttentionArgs& args_;
   const AttentionHead& head_;
   std::int64_t rows_;
-  KvStream kv_;
+  std::unique_ptr<KvTiles> kv_;
   ScoreMask mask_;
   std::vector<tl::Tensor> queries_;
   std::vector<tl::Tensor> scores_;
@@ -186,7 +182,7 @@ class PrefillPipeline {
 
 void gqa_attention_prefill_short(tl::Context& tl, const AttentionArgs& args) {
   const AttentionHead& head = args.head(tl.program_id(0), tl.program_id(1));
-  if (args.kv_buffers < 2) {
+  if (args.kv == KvSource::load && args.kv_buffers < 2) {
     throw tl::KernelError(
         "gqa_attention_prefill_short: kv_buffers must be at least 2: a tile's Q K^T runs ahead of the "
         "P V of the tile before");

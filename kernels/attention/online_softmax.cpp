@@ -40,10 +40,6 @@ void OnlineSoftmax::update(const tl::Tensor& scores, const tl::Tensor& p) {
   tl_.mul(out_, alpha, tl::out(out_));
 }
 
-void OnlineSoftmax::begin_output(const tl::Tensor& p, const tl::Tensor& v) { tl_.dot(p, v, tl::out(out_)); }
-
-void OnlineSoftmax::update_output(const tl::Tensor& p, const tl::Tensor& v) { tl_.dot(p, v, out_); }
-
 void OnlineSoftmax::begin_empty() {
   tl_.fill(m_, lowest_maximum);
   tl_.fill(l_, 0.0);

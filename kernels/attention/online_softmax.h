@@ -8,6 +8,9 @@
 
 namespace kernwave::kernels {
 
+/// Whether a product with V starts O or adds to it.
+enum class Output : std::uint8_t { first, later };
+
 /// Running maximum m, sum l and output O of a block of rows, in f32, in persistent scratch.
 ///
 /// For each tile of scores S (raw, without the scale), with c = scale log2(e):
@@ -23,9 +26,8 @@ class OnlineSoftmax {
   void begin(const tl::Tensor& scores, const tl::Tensor& p);
   /// The same for a later tile; rescales O.
   void update(const tl::Tensor& scores, const tl::Tensor& p);
-  /// O = p V after `begin`, O += p V after `update`.
-  void begin_output(const tl::Tensor& p, const tl::Tensor& v);
-  void update_output(const tl::Tensor& p, const tl::Tensor& v);
+  /// O, to which the caller adds p V: `Output::first` after `begin`, `Output::later` after `update`.
+  [[nodiscard]] const tl::Tensor& output() const noexcept { return out_; }
 
   /// No key so far: m is the lowest maximum, l and O are 0.
   void begin_empty();

@@ -21,6 +21,8 @@ const std::map<std::string, DType> dtypes = {{"f16", DType::f16}, {"bf16", DType
 const std::map<std::string, KvLayout> layouts = {{"hsd", KvLayout::heads_first}, {"shd", KvLayout::tokens_first}};
 const std::map<std::string, kernels::Reduction> reductions = {{"chain", kernels::Reduction::chain},
                                                               {"tree", kernels::Reduction::tree}};
+const std::map<std::string, kernels::KvSource> kv_sources = {{"load", kernels::KvSource::load},
+                                                             {"composite", kernels::KvSource::composite}};
 const std::map<std::string, RingSharding> shardings = {{"contiguous", RingSharding::contiguous},
                                                        {"zigzag", RingSharding::zigzag}};
 
@@ -102,6 +104,8 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_choice(sub, "--kv-layout", workload.kv_layout, layouts, "K and V as [H, S, D] (default) or [S, H, D]");
   add_choice(sub, "--dtype", workload.dtype, dtypes, "Storage type (default f16)");
   add_count(sub, "--tile", workload.tile, "Keys a step (default: 512 decode, 128 prefill, less if scratch is short)");
+  add_choice(sub, "--kv", workload.kv, kv_sources,
+             "K and V by loads and dots (default), or by composites that stream them");
   sub.add_flag("--lse", workload.lse, "Also store ln(sum(exp(scores))) of every row, and check it");
   add_count(sub, "--ranks", workload.ranks, "long kernels: cubes that share a sequence (default: all)");
   add_choice(sub, "--reduce", workload.reduction, reductions, "decode_long: how partial results meet (default chain)");

@@ -40,23 +40,27 @@ Bytes scratch_need(AttentionKernel kernel, const kernels::AttentionArgs& args, s
   const std::int64_t storage = size_of(args.dtype);
   const std::int64_t scores = rows * args.tile;
   const std::int64_t output = rows * args.head_dim;
-  // Prefill works on a block while the next one starts.
-  const std::int64_t in_flight = prefill ? 2 : 1;
-  const Bytes lasting = Budget()
-                            .add(2 * args.kv_buffers, args.tile * args.head_dim, storage)  // K and V
-                            .add(prefill ? std::max<std::int64_t>(2, args.kv_buffers - 1) : 1, output, storage)  // Q
-                            .add(in_flight, scores, storage)                                                     // p
-                            .add(in_flight, output, f32)                                                         // O
-                            .add(2 * in_flight, rows, f32)                                                       // m, l
-                            .add(2, rows, int32)  // indices of the mask
-                            .add(1, args.tile, int32)
-                            .add(small_temporaries, rows, f32)
-                            .total();
+  const bool streamed = args.kv == kernels::KvSource::composite;
+  // Prefill works on a block while the next one starts; so do streamed tiles of a decode, but for O.
+  const std::int64_t blocks = prefill ? 2 : 1;
+  const std::int64_t in_flight = prefill || streamed ? 2 : 1;
+  const Bytes lasting =
+      Budget()
+          .add((streamed ? 1 : 2) * args.kv_buffers, args.tile * args.head_dim, storage)                      // K and V
+          .add(prefill ? std::max<std::int64_t>(2, streamed ? 2 : args.kv_buffers - 1) : 1, output, storage)  // Q
+          .add(in_flight, scores, storage)                                                                    // p
+          .add(blocks, output, f32)                                                                           // O
+          .add(2 * blocks, rows, f32)                                                                         // m, l
+          .add(2, rows, int32)  // indices of the mask
+          .add(1, args.tile, int32)
+          .add(small_temporaries, rows, f32)
+          .total();
   const Bytes masked_scores = Budget().add(in_flight, scores, f32).add(1, scores, boolean).total();
   const std::int64_t conversions = args.dtype == DType::f32 ? 0 : 1;
   const Bytes normalised = Budget().add(1, output, f32).add(conversions, output, storage).total();
   // Prefill normalises a block within the first step of the next one, decode when its scores are gone.
-  return lasting + (prefill ? masked_scores + normalised : std::max(masked_scores, normalised));
+  const bool together = prefill || streamed;  // streamed scores are not gone when a decode normalises
+  return lasting + (together ? masked_scores + normalised : std::max(masked_scores, normalised));
 }
 
 std::string plan_attention(const AttentionPlanRequest& request, kernels::AttentionArgs& args) {
@@ -73,10 +77,11 @@ std::string plan_attention(const AttentionPlanRequest& request, kernels::Attenti
   const std::int64_t rows = args.block_queries * args.group;
   const std::int64_t usual_tile = decode ? 512 : 128;
   args.tile = request.tile.value_or(std::min(usual_tile, std::max<std::int64_t>(request.longest_s_kv, 1)));
-  args.kv_buffers = 3;
+  const bool streamed = args.kv == kernels::KvSource::composite;
+  args.kv_buffers = streamed ? request.staging_slots : 3;
 
   const auto fits = [&] { return scratch_need(request.kernel, args, rows) <= request.scratch; };
-  if (!fits()) args.kv_buffers = 2;
+  if (!fits() && !streamed) args.kv_buffers = 2;
   while (!fits() && !request.tile && args.tile > smallest_tile) args.tile = std::max(smallest_tile, args.tile / 2);
   if (!fits()) {
     throw WorkloadError(
@@ -84,11 +89,10 @@ std::string plan_attention(const AttentionPlanRequest& request, kernels::Attenti
                     args.head_dim, args.tile, format_quantity(scratch_need(request.kernel, args, rows)),
                     format_quantity(request.scratch)));
   }
-  return fmt::format(
-      "blocks of {} queries x {} heads = {} rows, tiles of {} keys, {} buffers each of K and V: "
-      "{} of {} scratch",
-      args.block_queries, args.group, rows, args.tile, args.kv_buffers,
-      format_quantity(scratch_need(request.kernel, args, rows)), format_quantity(request.scratch));
+  return fmt::format("blocks of {} queries x {} heads = {} rows, tiles of {} keys, {} {}: {} of {} scratch",
+                     args.block_queries, args.group, rows, args.tile, args.kv_buffers,
+                     streamed ? "slots through which composites stream K and V" : "buffers each of K and V",
+                     format_quantity(scratch_need(request.kernel, args, rows)), format_quantity(request.scratch));
 }
 
 namespace {

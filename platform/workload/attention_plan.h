@@ -28,6 +28,7 @@ struct AttentionPlanRequest {
   std::int64_t longest_s_kv = 1;
   std::optional<std::int64_t> tile;  ///< fixed by the user
   Bytes scratch;                     ///< without the slots of queues
+  std::int64_t staging_slots = 2;    ///< of composites
 };
 
 /// Scratch that a kernel needs with these arguments, its temporaries included.

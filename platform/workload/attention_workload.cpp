@@ -89,6 +89,7 @@ AttentionWorkload::AttentionWorkload(AttentionKernel kernel, const WorkloadReque
   common_.dtype = request.dtype;
   common_.causal = request.causal.value_or(!is_decode(kernel));
   common_.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(model_.head_dim)));
+  common_.kv = request.kv.value_or(kernels::KvSource::load);
   common_.store_lse = request.lse;
   take_lengths(request);
   place_heads();
@@ -168,7 +169,9 @@ void AttentionWorkload::make_plan(const WorkloadRequest& request) {
     longest_shard = std::max(longest_shard, sequence.keys.longest_chunk());
   }
   const Bytes queues = ranks_ == 1 ? Bytes(0) : this->queues().slot_bytes * slots;
-  plan_ = plan_attention({kernel_, longest_queries(), longest_shard, request.tile, scratch - queues}, common_);
+  plan_ = plan_attention(
+      {kernel_, longest_queries(), longest_shard, request.tile, scratch - queues, config_.pe.scheduler.prefetch_depth},
+      common_);
 }
 
 // ---- where everything lies
@@ -498,6 +501,7 @@ Json AttentionWorkload::shape() const {
                              {"kv_layout", name_of(kv_layout_)},
                              {"tile", common_.tile},
                              {"block_queries", common_.block_queries},
+                             {"kv", common_.kv == kernels::KvSource::load ? "load" : "composite"},
                              {"kv_buffers", common_.kv_buffers},
                              {"seed", static_cast<std::int64_t>(seed_)}});
   if (!is_long(kernel_)) return shape;

@@ -38,11 +38,11 @@ constexpr std::int64_t largest_extent = std::int64_t{1} << 24;
 GemmWorkload::GemmWorkload(const WorkloadRequest& request, const SystemConfig& config)
     : config_(config), seed_(request.seed) {
   const bool attention_options = request.model || !request.s_q.empty() || !request.s_kv.empty() || request.causal ||
-                                 request.batch != 1 || request.tile || request.kv_layout || request.lse ||
+                                 request.batch != 1 || request.tile || request.kv_layout || request.lse || request.kv ||
                                  request.ranks || request.reduction || request.sharding || request.bidirectional;
   if (attention_options) {
     throw WorkloadError(
-        "--model, --batch, --s-q, --s-kv, --causal, --kv-layout, --tile, --lse, --ranks, --reduce, --sharding "
+        "--model, --batch, --s-q, --s-kv, --causal, --kv-layout, --tile, --kv, --lse, --ranks, --reduce, --sharding "
         "and --bidirectional are for the attention kernels");
   }
   if (!is_float(request.dtype)) throw WorkloadError("--dtype: gemm runs in f16, bf16 or f32");

@@ -42,6 +42,7 @@ struct WorkloadRequest {
   std::optional<KvLayout> kv_layout;
   DType dtype = DType::f16;
   std::optional<std::int64_t> tile;             ///< keys a step
+  std::optional<kernels::KvSource> kv;          ///< attention kernels
   bool lse = false;                             ///< attention kernels also store the LSE
   std::optional<std::int64_t> ranks;            ///< long kernels: cubes that share a sequence
   std::optional<kernels::Reduction> reduction;  ///< decode_long

@@ -1,0 +1,42 @@
+// Tiles of K and V from HBM, and the two products that use them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "kernels/attention/attention_args.h"
+#include "kernels/attention/online_softmax.h"
+#include "kernels/tl/context.h"
+
+namespace kernwave::kernels {
+
+/// Keys and values of one head, tile by tile. Requests and products both run in one order of steps; a step may use any
+/// tile. Keys beyond s_kv have undefined scores, which are masked, and add nothing to a product with V.
+class KvTiles {
+ public:
+  KvTiles() = default;
+  KvTiles(const KvTiles&) = delete;
+  KvTiles& operator=(const KvTiles&) = delete;
+  virtual ~KvTiles() = default;
+
+  /// How many steps may be requested beyond the one in use.
+  [[nodiscard]] virtual std::int64_t distance() const noexcept = 0;
+  /// Announces that `step` will use tile `tile` (keys tile x args.tile ...).
+  virtual void request_k(std::int64_t step, std::int64_t tile) = 0;
+  virtual void request_v(std::int64_t step, std::int64_t tile) = 0;
+
+  /// scores = q K^T.
+  virtual void multiply_keys(std::int64_t step, std::int64_t tile, const tl::Tensor& q, const tl::Tensor& scores) = 0;
+  /// O = p V (first) or O += p V.
+  virtual void multiply_values(std::int64_t step, std::int64_t tile, const tl::Tensor& p, const OnlineSoftmax& softmax,
+                               Output output) = 0;
+};
+
+/// As args.kv says:
+/// - `load`: args.kv_buffers tiles of K and of V in scratch, loaded ahead of their use, and dots;
+/// - `composite`: composites that stream K and V through args.kv_buffers slots; requests do nothing.
+/// Allocates in the current scope.
+[[nodiscard]] std::unique_ptr<KvTiles> make_kv_tiles(tl::Context& tl, const AttentionArgs& args,
+                                                     const AttentionHead& head);
+
+}  // namespace kernwave::kernels
