@@ -51,9 +51,9 @@ struct ProgramPosition {
 /// What a kernel sees of its PE.
 ///
 /// Every call that works on data issues one operation and returns: a load at once, whatever the policy lets go on.
-/// Order within a call: wait for the operands, then for the bytes it overwrites, then (loads and stores) for earlier
-/// accesses to the same bytes of HBM, then pay the issue cost, then submit. Views (`trans`, `broadcast_to`, ...) cost
-/// nothing.
+/// Order within a call: wait for the operands, then for the bytes it overwrites, then (loads, stores, composites)
+/// for earlier accesses to the same bytes of HBM, then pay the issue cost, then submit; `send` waits for more. Views
+/// (`trans`, `broadcast_to`, ...) cost nothing.
 ///
 /// Types: arithmetic on f16 and bf16 happens in f32 and is rounded to the result's type. Mixed types promote to the
 /// wider one (f16 with bf16: f32); a number takes the tensor's type. Shapes broadcast as in NumPy.

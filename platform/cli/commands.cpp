@@ -58,7 +58,7 @@ void carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
   fmt::print(
       "\nPolicies (--policy)\n"
       "  blocking                      every operation waits for its completion where it is issued\n"
-      "  lazy                          loads and stores do not: a load is awaited where it is first used\n"
+      "  lazy                          loads, stores and sends do not: a load is awaited where it is first used\n"
       "  stall_on_use                  nothing does: every result is awaited where it is first used\n");
 }
 

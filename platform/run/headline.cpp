@@ -52,7 +52,12 @@ struct Trial {
   Policy policy = Policy::lazy;
   DataMode data = DataMode::none;
   std::vector<std::string> overrides;
+  kernels::KvSource kv = kernels::KvSource::load;
 };
+
+[[nodiscard]] Trial by_composites(const char* preset) {
+  return {preset, Policy::lazy, DataMode::none, {}, kernels::KvSource::composite};
+}
 
 /// Runs of one workload, a table of their own.
 struct Section {
@@ -64,7 +69,7 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
 
 [[nodiscard]] std::vector<Trial> under_each_policy(const char* preset, DataMode data) {
   std::vector<Trial> trials;
-  for (const Policy policy : all_policies) trials.push_back({preset, policy, data, {}});
+  for (const Policy policy : all_policies) trials.push_back({preset, policy, data, {}, kernels::KvSource::load});
   return trials;
 }
 
@@ -72,7 +77,9 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
 [[nodiscard]] std::vector<Trial> on_each_machine(DataMode data) {
   std::vector<Trial> trials = under_each_policy("ahbm", data);
   for (const Trial& trial : under_each_policy("ahbm-ws", data)) trials.push_back(trial);
-  trials.push_back({"ahbm", Policy::lazy, data, {"hbm.efficiency=0.86"}});
+  trials.push_back({"ahbm", Policy::lazy, data, {"hbm.efficiency=0.86"}, kernels::KvSource::load});
+  trials.push_back(by_composites("ahbm"));
+  trials.push_back(by_composites("ahbm-ws"));
   return trials;
 }
 
@@ -80,7 +87,9 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
 [[nodiscard]] std::vector<Trial> checked_once(DataMode data) {
   std::vector<Trial> trials = under_each_policy("ahbm", DataMode::none);
   trials[1].data = data;
-  trials.push_back({"ahbm-ws", Policy::lazy, DataMode::none, {}});
+  trials.push_back({"ahbm-ws", Policy::lazy, DataMode::none, {}, kernels::KvSource::load});
+  trials.push_back(by_composites("ahbm"));
+  trials.push_back(by_composites("ahbm-ws"));
   return trials;
 }
 
@@ -88,7 +97,8 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
   const char* small = "llama-3.1-8b";
   const char* large = "llama-3.1-70b";
   std::vector<Trial> unchecked = under_each_policy("ahbm", DataMode::none);
-  unchecked.push_back({"ahbm-ws", Policy::stall_on_use, DataMode::none, {}});
+  unchecked.push_back({"ahbm-ws", Policy::stall_on_use, DataMode::none, {}, kernels::KvSource::load});
+  unchecked.push_back(by_composites("ahbm"));
   return {
       {attention("gqa_attention_decode_short", small, 8 * kibi), on_each_machine(data)},
       {attention("gqa_attention_decode_short", large, 8 * kibi), under_each_policy("ahbm", data)},
@@ -104,9 +114,13 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
   };
 }
 
-/// All runs of a section. The workload, with its reference, is made once: the presets have the same cubes and scratch.
+/// All runs of a section. A workload, with its reference, is made once: the presets have the same cubes and scratch.
 [[nodiscard]] std::vector<Json> run_section(const Section& section, const std::string& command) {
-  const auto workload = make_workload(section.request, load_configuration({"ahbm", {}}).system);
+  const SystemConfig machine = load_configuration({"ahbm", {}}).system;
+  const auto workload = make_workload(section.request, machine);
+  WorkloadRequest request = section.request;
+  request.kv = kernels::KvSource::composite;
+  const auto composites = make_workload(request, machine);
   const bool checks = std::any_of(section.trials.begin(), section.trials.end(),
                                   [](const Trial& trial) { return trial.data == DataMode::full; });
   if (checks) workload->prepare_reference();
@@ -114,7 +128,8 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
   for (const Trial& trial : section.trials) {
     const RunRequest run{load_configuration({trial.preset, trial.overrides}), section.request.kernel, trial.policy,
                          trial.data, command};
-    runs.emplace_back([run, &workload] { return to_text(simulate(run, *workload), 0); });
+    const Workload& chosen = trial.kv == kernels::KvSource::load ? *workload : *composites;
+    runs.emplace_back([run, &chosen] { return to_text(simulate(run, chosen), 0); });
   }
   std::vector<Json> results;
   for (const std::string& text : texts_from_children(runs, std::max(1U, std::thread::hardware_concurrency()))) {
@@ -161,10 +176,25 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
   return efficiency == "1.0" ? name : name + " @" + efficiency;
 }
 
+[[nodiscard]] std::string policy_name(const Json& result) {
+  const std::string& policy = result.at("policy").as_string();
+  return result.at("shape").at("kv").as_string() == "composite" ? policy + ", comp." : policy;
+}
+
+/// The same table: everything agrees but the machine, the policy and how K and V come to the engines.
+[[nodiscard]] bool of_one_workload(const Json& a, const Json& b) {
+  if (a.at("kernel") != b.at("kernel")) return false;
+  for (const Json::Member& member : a.at("shape").as_object()) {
+    const bool may_differ = member.key == "kv" || member.key == "kv_buffers";
+    if (!may_differ && b.at("shape").at(member.key) != member.value) return false;
+  }
+  return true;
+}
+
 /// The latency of the blocking run on the same machine, or 0.
 [[nodiscard]] std::int64_t blocking_latency(const std::vector<Json>& results, const Json& result) {
   for (const Json& other : results) {
-    const bool same = other.at("kernel") == result.at("kernel") && machine_name(other) == machine_name(result);
+    const bool same = of_one_workload(other, result) && machine_name(other) == machine_name(result);
     if (same && other.at("policy").as_string() == "blocking") return other.at("latency_ps").as_int();
   }
   return 0;
@@ -195,13 +225,13 @@ constexpr const char* row_head = "  {:<11} {:<13}{:>11}{:>10}  {:<14}{:>8}{:>8}{
   const std::string speed_up =
       blocking == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(blocking) / static_cast<double>(latency));
   const Json& counts = result.at("counts");
-  return fmt::format(
-      row_head, machine_name(result), result.at("policy").as_string(), time_text(latency), speed_up, bound.resource,
-      fmt::format("{:.3f}", static_cast<double>(latency) / static_cast<double>(bound.picoseconds)),
-      counts.at("dma_read").as_int(), counts.at("ipcq_copy").as_int(),
-      fmt::format("{:.1f}", gigabytes_per_second(result)), fmt::format("{:.1f}%", utilisation),
-      fmt::format("{} KiB", result.at("scratch").at("peak_bytes").as_int() / kibi), links_text(result),
-      error_text(result.at("error")), fmt::format("{:.2f}", result.at("host").at("seconds").as_double()));
+  return fmt::format(row_head, machine_name(result), policy_name(result), time_text(latency), speed_up, bound.resource,
+                     fmt::format("{:.3f}", static_cast<double>(latency) / static_cast<double>(bound.picoseconds)),
+                     counts.at("dma_read").as_int(), counts.at("ipcq_copy").as_int(),
+                     fmt::format("{:.1f}", gigabytes_per_second(result)), fmt::format("{:.1f}%", utilisation),
+                     fmt::format("{} KiB", result.at("scratch").at("peak_bytes").as_int() / kibi), links_text(result),
+                     error_text(result.at("error")),
+                     fmt::format("{:.2f}", result.at("host").at("seconds").as_double()));
 }
 
 [[nodiscard]] std::string bounds_rows(const Json& result) {
@@ -236,14 +266,15 @@ constexpr const char* row_head = "  {:<11} {:<13}{:>11}{:>10}  {:<14}{:>8}{:>8}{
   if (const Json* ranks = shape.find("ranks")) text += fmt::format(", {} ranks", ranks->as_int());
   if (const Json* reduce = shape.find("reduce")) text += ", " + reduce->as_string();
   if (const Json* sharding = shape.find("sharding")) {
-    text += fmt::format(", {}, {} circulations", sharding->as_string(), shape.at("circulations").as_int());
+    const std::int64_t circulations = shape.at("circulations").as_int();
+    text += fmt::format(", {}, {} circulation{}", sharding->as_string(), circulations, circulations == 1 ? "" : "s");
   }
   text += "\n" + fmt::format(row_head, "machine", "policy", "latency", "speed-up", "bound by", "x bound", "reads",
                              "copies", "GB/s", "GEMM", "scratch", "links", "error", "host s");
   for (const Json& result : results) text += result_row(results, result);
   text += "\n" + bounds_head(first);
   for (const Json& result : results) {
-    if (result.at("policy").as_string() == "lazy") text += bounds_rows(result);
+    if (policy_name(result) == "lazy") text += bounds_rows(result);
   }
   return text;
 }
@@ -255,8 +286,7 @@ std::string headline_tables(const std::vector<Json>& results) {
   std::vector<Json> of_workload;
   for (std::size_t i = 0; i < results.size(); ++i) {
     of_workload.push_back(results[i]);
-    const bool last = i + 1 == results.size() || results[i + 1].at("kernel") != results[i].at("kernel") ||
-                      results[i + 1].at("shape") != results[i].at("shape");
+    const bool last = i + 1 == results.size() || !of_one_workload(results[i], results[i + 1]);
     if (!last) continue;
     text += kernel_table(of_workload) + "\n";
     of_workload.clear();
@@ -265,6 +295,7 @@ std::string headline_tables(const std::vector<Json>& results) {
          "speed-up: over blocking on the same machine. x bound: latency over the largest compulsory bound.\n"
          "reads, copies: loads from HBM, messages between PEs. links: how long the busiest link of a direction was "
          "busy.\n"
+         "comp.: the products are composites, which never wait at issue and stream K and V from HBM.\n"
          "error: largest relative error against a float64 reference; -: not computed. Memory: no refresh and no row "
          "misses\nare modelled; @0.86 is the efficiency that a banked HBM sustains.\n";
 }

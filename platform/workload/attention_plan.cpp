@@ -110,7 +110,7 @@ constexpr std::int64_t f32_bytes = 4;
 }
 
 /// Of everything that does not grow with the resident blocks.
-[[nodiscard]] Bytes fixed_ring_need(const kernels::RingArgs& ring, std::int64_t slots) {
+[[nodiscard]] Bytes fixed_ring_need(const kernels::RingArgs& ring, const IpcqConfig& ipcq) {
   const kernels::AttentionArgs& args = ring.attention;
   const std::int64_t rows = args.block_queries * args.group;
   const std::int64_t scores = rows * args.tile;
@@ -119,8 +119,8 @@ constexpr std::int64_t f32_bytes = 4;
   const std::int64_t chunks = ring.sequences.front().keys.chunks_per_rank();
   const std::int64_t queues = ring.ranks == 1 ? 0 : (ring.bidirectional ? 2 : 1);
   constexpr std::int64_t small_temporaries = 12;  // rows x 1
+  const Bytes slots = queues == 0 ? Bytes(0) : slots_need(ipcq, ring.message_bytes()) * queues;
   const Bytes lasting = Budget()
-                            .add(queues * slots, ring.message_bytes().count(), 1)
                             .add(4 * chunks, args.tile * args.head_dim, storage)  // two own tiles of K and of V
                             .add(2, scores, f32_bytes)
                             .add(2, scores, storage)  // p
@@ -131,13 +131,21 @@ constexpr std::int64_t f32_bytes = 4;
   const Bytes masked = Budget().add(1, scores, 1).total();
   const std::int64_t conversions = args.dtype == DType::f32 ? 0 : 1;
   const Bytes normalised = Budget().add(1, output, f32_bytes).add(conversions, output, storage).total();
-  return lasting + std::max(masked, normalised);
+  return slots + lasting + std::max(masked, normalised);
 }
 
 }  // namespace
 
-Bytes ring_scratch_need(const kernels::RingArgs& args, std::int64_t slots) {
-  return fixed_ring_need(args, slots) + resident_block_need(args.attention) * args.resident_blocks;
+Bytes slots_need(const IpcqConfig& ipcq, Bytes message) {
+  if (ipcq.slot_bytes != Bytes(0) && ipcq.slot_bytes < message) {
+    throw WorkloadError(fmt::format("messages of {} do not fit into slots of {} (ipcq.slot_bytes)",
+                                    format_quantity(message), format_quantity(ipcq.slot_bytes)));
+  }
+  return Budget().add(ipcq.depth, std::max(message, ipcq.slot_bytes).count(), 1).total();
+}
+
+Bytes ring_scratch_need(const kernels::RingArgs& args, const IpcqConfig& ipcq) {
+  return fixed_ring_need(args, ipcq) + resident_block_need(args.attention) * args.resident_blocks;
 }
 
 std::string plan_ring(const RingPlanRequest& request, kernels::RingArgs& ring) {
@@ -156,16 +164,17 @@ std::string plan_ring(const RingPlanRequest& request, kernels::RingArgs& ring) {
   args.tile = request.tile.value_or(std::min(usual_tile, longest_keys));
   args.kv_buffers = 2;
   ring.resident_blocks = chunks;
-  const auto need = [&] { return ring_scratch_need(ring, request.slots); };
+  const auto need = [&] { return ring_scratch_need(ring, request.ipcq); };
   while (need() > request.scratch && !request.tile && args.tile > smallest_tile) {
     args.tile = std::max(smallest_tile, args.tile / 2);
   }
   if (need() > request.scratch) {
-    throw WorkloadError(fmt::format(
-        "scratch overflow: a ring with tiles of {} keys of each of {} chunks (messages of {}) and blocks of {} rows of "
-        "head_dim {} needs {} of scratch; pe.scratch.capacity is {}",
-        args.tile, chunks, format_quantity(ring.message_bytes()), args.block_queries * args.group, args.head_dim,
-        format_quantity(need()), format_quantity(request.scratch)));
+    throw WorkloadError(
+        fmt::format("scratch overflow: a ring with tiles of {} keys{} (messages of {}) and blocks of {} rows of "
+                    "head_dim {} needs {} of scratch; pe.scratch.capacity is {}",
+                    args.tile, chunks == 1 ? "" : fmt::format(" of each of {} chunks", chunks),
+                    format_quantity(ring.message_bytes()), args.block_queries * args.group, args.head_dim,
+                    format_quantity(need()), format_quantity(request.scratch)));
   }
   const std::int64_t most = chunks * ceil_div(longest_queries, args.block_queries);
   while (ring.resident_blocks < most) {

@@ -8,6 +8,7 @@
 #include "kernels/attention/attention_args.h"
 #include "kernels/attention/gqa_attention_prefill_long.h"
 #include "models/base/quantity.h"
+#include "models/system/system_config.h"
 
 namespace kernwave::platform {
 
@@ -43,12 +44,16 @@ struct AttentionPlanRequest {
 struct RingPlanRequest {
   std::optional<std::int64_t> tile;  ///< fixed by the user
   Bytes scratch;
-  std::int64_t slots = 2;  ///< of one direction
+  IpcqConfig ipcq;
 };
 
 /// Scratch that a ring needs: slots of queues, two tiles of its own, one block's scores and temporaries, and the
 /// resident blocks' Q, m, l and O.
-[[nodiscard]] Bytes ring_scratch_need(const kernels::RingArgs& args, std::int64_t slots);
+[[nodiscard]] Bytes ring_scratch_need(const kernels::RingArgs& args, const IpcqConfig& ipcq);
+
+/// Scratch that the slots of one direction take. Throws WorkloadError when the configured slots are smaller than the
+/// message.
+[[nodiscard]] Bytes slots_need(const IpcqConfig& ipcq, Bytes message);
 
 /// Fills in tile, block_queries and resident_blocks. Blocks have at most 128 rows; a rank's rows make at least two
 /// where they can, so that one's products hide the other's softmax. The tile is 128 keys of each chunk, or fewer until

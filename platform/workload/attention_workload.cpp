@@ -82,7 +82,7 @@ AttentionWorkload::AttentionWorkload(AttentionKernel kernel, const WorkloadReque
       seed_(request.seed) {
   check(request);
   model_ = *request.model;
-  if (is_long(kernel)) ranks_ = request.ranks.value_or(config.cubes);
+  ranks_ = is_long(kernel) ? request.ranks.value_or(config.cubes) : splits_in_cube();
   common_.kv_heads = model_.kv_heads;
   common_.group = model_.query_heads / model_.kv_heads;
   common_.head_dim = model_.head_dim;
@@ -132,6 +132,13 @@ void AttentionWorkload::check(const WorkloadRequest& request) const {
   }
 }
 
+/// A decode of fewer heads than a cube has PEs splits each head's keys among as many PEs as there are for each.
+std::int64_t AttentionWorkload::splits_in_cube() const {
+  const bool linked = config_.pe.ipcq.topology != IpcqTopology::mesh;  // a mesh has no line through all PEs
+  if (kernel_ != AttentionKernel::decode_short || !linked) return 1;
+  return std::max<std::int64_t>(1, config_.pes_per_cube / (batch_ * model_.kv_heads));
+}
+
 void AttentionWorkload::take_lengths(const WorkloadRequest& request) {
   if (request.s_kv.empty()) throw WorkloadError("--s-kv is missing: how many keys each sequence holds");
   const auto s_kv = lengths(request.s_kv, batch_, "--s-kv");
@@ -152,14 +159,13 @@ std::int64_t AttentionWorkload::longest_queries() const {
 
 void AttentionWorkload::make_plan(const WorkloadRequest& request) {
   const Bytes scratch = config_.pe.scratch.capacity;
-  const std::int64_t slots = config_.pe.ipcq.depth;
   if (kernel_ == AttentionKernel::prefill_long) {
     kernels::RingArgs ring;
     ring.attention = common_;
     ring.sequences = sequences_;
     ring.ranks = ranks_;
     ring.bidirectional = bidirectional_;
-    plan_ = plan_ring({request.tile, scratch, slots}, ring);
+    plan_ = plan_ring({request.tile, scratch, config_.pe.ipcq}, ring);
     common_ = ring.attention;
     resident_blocks_ = ring.resident_blocks;
     return;
@@ -168,7 +174,7 @@ void AttentionWorkload::make_plan(const WorkloadRequest& request) {
   for (const RingSequence& sequence : sequences_) {
     longest_shard = std::max(longest_shard, sequence.keys.longest_chunk());
   }
-  const Bytes queues = ranks_ == 1 ? Bytes(0) : this->queues().slot_bytes * slots;
+  const Bytes queues = ranks_ == 1 ? Bytes(0) : slots_need(config_.pe.ipcq, this->queues().slot_bytes);
   plan_ = plan_attention(
       {kernel_, longest_queries(), longest_shard, request.tile, scratch - queues, config_.pe.scheduler.prefetch_depth},
       common_);
@@ -230,7 +236,7 @@ void AttentionWorkload::place_sequence_in_cube(HbmLayout& layout, std::int64_t r
     head.lse_stride = lse_row;
     head.s_q = queries_of(rank, program);
     head.s_kv = s_kv;
-    head.later_keys = keys.tokens() - shard.first - shard.count;  // of decode_long; others do not look at it
+    head.later_keys = keys.tokens() - shard.first - shard.count;  // of a split decode; others do not look at it
     if (kernel_ == AttentionKernel::prefill_long) head.later_keys = 0;
     ++local;
   }
@@ -238,7 +244,8 @@ void AttentionWorkload::place_sequence_in_cube(HbmLayout& layout, std::int64_t r
 
 PeId AttentionWorkload::pe_of(std::int64_t rank, std::int64_t program) const {
   const std::int64_t pes = config_.pes_per_cube;
-  return is_long(kernel_) ? PeId(rank * pes + program % pes) : PeId(program % (config_.cubes * pes));
+  if (is_long(kernel_)) return PeId(rank * pes + program % pes);
+  return ranks_ > 1 ? PeId(program * ranks_ + rank) : PeId(program % (config_.cubes * pes));
 }
 
 std::int64_t AttentionWorkload::queries_of(std::int64_t rank, std::int64_t program) const {
@@ -247,7 +254,7 @@ std::int64_t AttentionWorkload::queries_of(std::int64_t rank, std::int64_t progr
 }
 
 std::int64_t AttentionWorkload::outputs_of(std::int64_t rank, std::int64_t program) const {
-  const bool elsewhere = kernel_ == AttentionKernel::decode_long && rank != ranks_ - 1;
+  const bool elsewhere = is_decode(kernel_) && rank != ranks_ - 1;
   return elsewhere ? 0 : queries_of(rank, program);
 }
 
@@ -364,13 +371,12 @@ tl::Kernel AttentionWorkload::kernel_of(std::int64_t rank) const {
   const kernels::AttentionArgs args = args_of(rank);
   switch (kernel_) {
     case AttentionKernel::decode_short:
+      if (ranks_ > 1) return split_decode(args, rank);
       return [args](tl::Context& tl) { kernels::gqa_attention_decode_short(tl, args); };
     case AttentionKernel::prefill_short:
       return [args](tl::Context& tl) { kernels::gqa_attention_prefill_short(tl, args); };
-    case AttentionKernel::decode_long: {
-      const kernels::SplitDecodeArgs split{args, rank, ranks_, Direction::east, reduction_};
-      return [split](tl::Context& tl) { kernels::gqa_attention_decode_long(tl, split); };
-    }
+    case AttentionKernel::decode_long:
+      return split_decode(args, rank);
     case AttentionKernel::prefill_long:
       break;
   }
@@ -378,12 +384,20 @@ tl::Kernel AttentionWorkload::kernel_of(std::int64_t rank) const {
   return [ring](tl::Context& tl) { kernels::gqa_attention_prefill_long(tl, ring); };
 }
 
+/// Ranks follow one another from cube to cube, or along a cube.
+Direction AttentionWorkload::forward() const { return is_long(kernel_) ? Direction::east : Direction::south; }
+
+tl::Kernel AttentionWorkload::split_decode(const kernels::AttentionArgs& args, std::int64_t rank) const {
+  const kernels::SplitDecodeArgs split{args, rank, ranks_, forward(), reduction_};
+  return [split](tl::Context& tl) { kernels::gqa_attention_decode_long(tl, split); };
+}
+
 tl::Queues AttentionWorkload::queues() const {
   if (ranks_ == 1) return {};
-  if (kernel_ == AttentionKernel::decode_long) {
+  if (is_decode(kernel_)) {
     kernels::SplitDecodeArgs split;
     split.attention = common_;
-    return {{Direction::west}, split.message_bytes(longest_queries())};
+    return {{opposite(forward())}, split.message_bytes(longest_queries())};
   }
   kernels::RingArgs ring;
   ring.attention = common_;
@@ -395,11 +409,10 @@ tl::Queues AttentionWorkload::queues() const {
 
 void AttentionWorkload::launch(System& system, tl::Policy policy) const {
   const tl::Grid grid{common_.kv_heads, batch_, 1};
+  const std::int64_t pes_of_a_rank = is_long(kernel_) ? config_.pes_per_cube : system.pe_count();
   for (std::int64_t rank = 0; rank < ranks_; ++rank) {
-    const std::int64_t first = is_long(kernel_) ? rank * config_.pes_per_cube : 0;
-    const std::int64_t count = is_long(kernel_) ? config_.pes_per_cube : system.pe_count();
     std::vector<Pe*> pes;
-    for (std::int64_t id = first; id < first + count; ++id) pes.push_back(&system.pe(PeId(id)));
+    for (std::int64_t n = 0; n < std::min(programs(), pes_of_a_rank); ++n) pes.push_back(&system.pe(pe_of(rank, n)));
     tl::launch(pes, grid, kernel_of(rank), policy, queues());
   }
 }
@@ -504,7 +517,10 @@ Json AttentionWorkload::shape() const {
                              {"kv", common_.kv == kernels::KvSource::load ? "load" : "composite"},
                              {"kv_buffers", common_.kv_buffers},
                              {"seed", static_cast<std::int64_t>(seed_)}});
-  if (!is_long(kernel_)) return shape;
+  if (!is_long(kernel_)) {
+    if (ranks_ > 1) shape["splits"] = ranks_;
+    return shape;
+  }
   shape["ranks"] = ranks_;
   if (kernel_ == AttentionKernel::decode_long) {
     shape["reduce"] = reduction_ == kernels::Reduction::chain ? "chain" : "tree";

@@ -18,10 +18,11 @@ namespace kernwave::platform {
 
 /// A program (x, y) is KV head x of sequence y and has number x + KV heads y.
 ///
-/// Short kernels have one rank: program n runs on PE n mod PEs, and its Q, K, V and output lie in that PE's cube. Long
-/// ones have a rank on each of the first cubes: program n runs on PE n mod (PEs of a cube) of every rank's cube, which
-/// holds the rank's share of keys (and, prefill, of queries and output). In layout [S, H, D] the heads of a sequence
-/// that share a cube are interleaved.
+/// Short kernels have one rank: program n runs on PE n mod PEs, and its Q, K, V and output lie in that PE's cube. A
+/// decode_short of fewer programs than a cube has PEs is split inside cube 0: rank r of program n runs on PE
+/// n x ranks + r. Long ones have a rank on each of the first cubes: program n runs on PE n mod (PEs of a cube) of every
+/// rank's cube, which holds the rank's share of keys (and, prefill, of queries and output). In layout [S, H, D] the
+/// heads of a sequence that share a cube are interleaved.
 class AttentionWorkload : public Workload {
  public:
   /// Throws WorkloadError.
@@ -51,6 +52,7 @@ class AttentionWorkload : public Workload {
   };
 
   void check(const WorkloadRequest& request) const;
+  [[nodiscard]] std::int64_t splits_in_cube() const;
   void take_lengths(const WorkloadRequest& request);
   void make_plan(const WorkloadRequest& request);
   void place_heads();
@@ -73,7 +75,9 @@ class AttentionWorkload : public Workload {
   [[nodiscard]] std::int64_t outputs_of(std::int64_t rank, std::int64_t program) const;
   [[nodiscard]] kernels::AttentionArgs args_of(std::int64_t rank) const;
   [[nodiscard]] tl::Kernel kernel_of(std::int64_t rank) const;
+  [[nodiscard]] tl::Kernel split_decode(const kernels::AttentionArgs& args, std::int64_t rank) const;
   [[nodiscard]] tl::Queues queues() const;
+  [[nodiscard]] Direction forward() const;
   [[nodiscard]] std::int64_t longest_queries() const;
 
   /// Where the rows of a tensor lie; K and V of each rank, the queries of each rank.

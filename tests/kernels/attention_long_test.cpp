@@ -106,6 +106,7 @@ struct Variant {
   Reduction reduction = Reduction::chain;
   RingSharding sharding = RingSharding::contiguous;
   bool bidirectional = false;
+  kernels::KvSource kv = kernels::KvSource::load;
 };
 
 constexpr Variant variants[] = {
@@ -115,6 +116,8 @@ constexpr Variant variants[] = {
     {"PrefillZigzag", prefill, Reduction::chain, RingSharding::zigzag},
     {"PrefillBothWays", prefill, Reduction::chain, RingSharding::contiguous, true},
     {"PrefillZigzagBothWays", prefill, Reduction::chain, RingSharding::zigzag, true},
+    {"DecodeStreamed", decode, Reduction::chain, RingSharding::contiguous, false, kernels::KvSource::composite},
+    {"PrefillOfComposites", prefill, Reduction::chain, RingSharding::zigzag, false, kernels::KvSource::composite},
 };
 
 [[nodiscard]] WorkloadRequest with(const Variant& variant, std::int64_t s_q, std::int64_t s_kv) {
@@ -122,6 +125,7 @@ constexpr Variant variants[] = {
   if (variant.kernel == decode) request.reduction = variant.reduction;
   if (variant.kernel == prefill) request.sharding = variant.sharding;
   request.bidirectional = variant.bidirectional;
+  request.kv = variant.kv;
   request.tile = 16;
   return request;
 }
@@ -216,6 +220,31 @@ TEST_P(LongAttention, IsBitIdenticalInEveryRunAndAccountsForAllTime) {
 
 INSTANTIATE_TEST_SUITE_P(Of, LongAttention, ::testing::ValuesIn(variants),
                          [](const auto& parameter) { return std::string(parameter.param.name); });
+
+// ---- loads and dots, or composites
+
+TEST(KvSource, ChangesTimeAndNotAnotherBit) {
+  for (const char* kernel : {"gqa_attention_decode_short", decode, "gqa_attention_prefill_short", prefill}) {
+    for (const bool causal : {false, true}) {
+      WorkloadRequest request = attention(kernel, kernel == decode ? 3 : 20, 131);
+      request.tile = 16;
+      request.causal = causal;
+      const Json loaded = run(request, cubes(2));
+      request.kv = kernels::KvSource::composite;
+      for (const tl::Policy policy : all_policies) {
+        const Json streamed = run(request, cubes(2), DataMode::full, policy);
+        EXPECT_EQ(streamed.at("error"), loaded.at("error")) << kernel;
+        EXPECT_EQ(count(streamed, "gemm"), count(loaded, "gemm")) << kernel;
+        EXPECT_EQ(count(streamed, "composite"), count(streamed, "gemm")) << kernel;
+        // Tiles of K and V are read once for each product, or, of a ring, by the kernel's own loads.
+        const std::int64_t tiles = kernel == prefill ? 0 : count(streamed, "gemm");
+        EXPECT_EQ(count(streamed, "composite_read"), tiles) << kernel;
+        EXPECT_EQ(count(streamed, "dma_read"), count(loaded, "dma_read") - tiles) << kernel;
+        EXPECT_EQ(streamed.at("bytes"), loaded.at("bytes")) << kernel;
+      }
+    }
+  }
+}
 
 // ---- decode
 
@@ -396,8 +425,8 @@ TEST(PrefillLong, TheSliceGranularFormOverflowsScratchAt128K) {
     ADD_FAILURE() << "no error";
   } catch (const WorkloadError& error) {
     const std::string message = error.what();
-    EXPECT_NE(message.find("scratch overflow: a ring with tiles of 16384 keys"), std::string::npos) << message;
-    EXPECT_NE(message.find("messages of 8 MiB"), std::string::npos) << message;
+    EXPECT_NE(message.find("scratch overflow: a ring with tiles of 16384 keys (messages of 8 MiB)"), std::string::npos)
+        << message;
     EXPECT_NE(message.find("pe.scratch.capacity is 1 MiB"), std::string::npos) << message;
   }
 }
@@ -469,6 +498,13 @@ TEST(LongAttentionErrors, NameWhatCannotBe) {
   request = attention(decode, 1, 100);
   request.sharding = RingSharding::zigzag;
   EXPECT_EQ(error_of(request, cubes(8)), "--sharding and --bidirectional are for gqa_attention_prefill_long");
+  SystemConfig slots = cubes(8);
+  slots.pe.ipcq.slot_bytes = Bytes(256);  // m, l and O of 3 rows of 32 elements are 408 B
+  EXPECT_EQ(error_of(attention(decode, 1, 100), slots),
+            "messages of 408 B do not fit into slots of 256 B (ipcq.slot_bytes)");
+  slots.pe.ipcq.slot_bytes = Bytes(600 << 10);
+  EXPECT_NE(error_of(attention(decode, 1, 100), slots).find("scratch"), std::string::npos);
+  EXPECT_NE(error_of(attention(prefill, 1, 100), slots).find("pe.scratch.capacity is 1 MiB"), std::string::npos);
   SystemConfig mesh = cubes(8);
   mesh.pe.ipcq.topology = IpcqTopology::mesh;
   EXPECT_NE(error_of(attention(decode, 1, 100), mesh).find("ipcq.topology is \"mesh\""), std::string::npos);
