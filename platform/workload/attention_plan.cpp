@@ -80,19 +80,19 @@ std::string plan_attention(const AttentionPlanRequest& request, kernels::Attenti
   const bool streamed = args.kv == kernels::KvSource::composite;
   args.kv_buffers = streamed ? request.staging_slots : 3;
 
-  const auto fits = [&] { return scratch_need(request.kernel, args, rows) <= request.scratch; };
+  const auto need = [&] { return request.slots + scratch_need(request.kernel, args, rows); };
+  const auto fits = [&] { return need() <= request.scratch; };
   if (!fits() && !streamed) args.kv_buffers = 2;
   while (!fits() && !request.tile && args.tile > smallest_tile) args.tile = std::max(smallest_tile, args.tile / 2);
   if (!fits()) {
     throw WorkloadError(
         fmt::format("{} rows of head_dim {} with tiles of {} keys need {} of scratch; pe.scratch.capacity is {}", rows,
-                    args.head_dim, args.tile, format_quantity(scratch_need(request.kernel, args, rows)),
-                    format_quantity(request.scratch)));
+                    args.head_dim, args.tile, format_quantity(need()), format_quantity(request.scratch)));
   }
   return fmt::format("blocks of {} queries x {} heads = {} rows, tiles of {} keys, {} {}: {} of {} scratch",
                      args.block_queries, args.group, rows, args.tile, args.kv_buffers,
                      streamed ? "slots through which composites stream K and V" : "buffers each of K and V",
-                     format_quantity(scratch_need(request.kernel, args, rows)), format_quantity(request.scratch));
+                     format_quantity(need()), format_quantity(request.scratch));
 }
 
 namespace {

@@ -28,8 +28,9 @@ struct AttentionPlanRequest {
   std::int64_t longest_s_q = 1;
   std::int64_t longest_s_kv = 1;
   std::optional<std::int64_t> tile;  ///< fixed by the user
-  Bytes scratch;                     ///< without the slots of queues
-  std::int64_t staging_slots = 2;    ///< of composites
+  Bytes scratch;
+  Bytes slots;                     ///< what the slots of queues take of it
+  std::int64_t staging_slots = 2;  ///< of composites
 };
 
 /// Scratch that a kernel needs with these arguments, its temporaries included.

@@ -176,7 +176,7 @@ void AttentionWorkload::make_plan(const WorkloadRequest& request) {
   }
   const Bytes queues = ranks_ == 1 ? Bytes(0) : slots_need(config_.pe.ipcq, this->queues().slot_bytes);
   plan_ = plan_attention(
-      {kernel_, longest_queries(), longest_shard, request.tile, scratch - queues, config_.pe.scheduler.prefetch_depth},
+      {kernel_, longest_queries(), longest_shard, request.tile, scratch, queues, config_.pe.scheduler.prefetch_depth},
       common_);
 }
 

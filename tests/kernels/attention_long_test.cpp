@@ -348,6 +348,26 @@ TEST(DecodeLong, MergesShardsWhoseLogSumsAreFarApart) {
   }
 }
 
+TEST(DecodeShort, SplitsTheKeysOfFewHeadsInsideACube) {
+  WorkloadRequest request = attention("gqa_attention_decode_short", 2, 301);
+  request.model = ModelShape{"a test's", 9, 3, 32};
+  for (const bool causal : {false, true}) {
+    request.causal = causal;
+    // Eight PEs for three heads: two each, along the cube; two stay idle. Nobody else takes part.
+    const Json result = run(request, cubes(2, 8));
+    expect_right(result);
+    EXPECT_EQ(result.at("shape").at("splits").as_int(), 2);
+    EXPECT_EQ(count(result, "ipcq_copy"), 3);
+    EXPECT_EQ(result.at("links").at("south").at("messages").as_int(), 3);
+    EXPECT_EQ(result.at("stall_ps").at("pe6").at("idle"), result.at("latency_ps"));
+    // As many heads as PEs, or PEs in a mesh, are not split.
+    EXPECT_EQ(count(run(request, cubes(2, 3)), "ipcq_copy"), 0);
+    SystemConfig mesh = cubes(2, 8);
+    mesh.pe.ipcq.topology = IpcqTopology::mesh;
+    EXPECT_EQ(count(run(request, mesh), "ipcq_copy"), 0);
+  }
+}
+
 // ---- prefill: the ring
 
 /// Messages of one KV head.
