@@ -69,6 +69,7 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
 
 [[nodiscard]] std::vector<Trial> under_each_policy(const char* preset, DataMode data) {
   std::vector<Trial> trials;
+  trials.reserve(all_policies.size());
   for (const Policy policy : all_policies) trials.push_back({preset, policy, data, {}, kernels::KvSource::load});
   return trials;
 }

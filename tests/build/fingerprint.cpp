@@ -2,7 +2,6 @@
 // same.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "kernels/attention/gqa_attention_decode_short.h"
+#include "kernels/attention/gqa_attention_prefill_long.h"
 #include "kernels/attention/gqa_attention_prefill_short.h"
 #include "kernels/tl/launch.h"
 #include "models/numeric/tensor_bytes.h"
@@ -40,15 +40,34 @@ struct Lengths {
   std::int64_t s_kv = 1;
 };
 
+/// Sequences 0 and 1, whose heads lie in cubes 0 and 1, as the two shards of one: a ring of two ranks.
+void ring(tl::Context& tl, const AttentionArgs& args) {
+  const AttentionHead& head = args.heads.front();
+  const kernels::RingSequence whole{kernels::Sharding(2 * head.s_q, 2, 1), kernels::Sharding(2 * head.s_kv, 2, 1)};
+  kernels::RingArgs shard;
+  shard.attention = args;
+  shard.sequences = {whole, whole};
+  shard.rank = tl.program_id(1);
+  shard.ranks = 2;
+  shard.resident_blocks = 3;
+  kernels::gqa_attention_prefill_long(tl, shard);
+}
+
 /// A kernel with lengths that fit no tile and no block.
 struct Case {
   const char* name = "";
   AttentionKernel kernel = nullptr;
-  std::array<Lengths, 3> sequences;
+  kernels::KvSource kv = kernels::KvSource::load;
+  std::vector<Lengths> sequences;
 };
-constexpr std::array<Case, 2> cases = {
-    {{"decode", kernels::gqa_attention_decode_short, {{{2, 150}, {1, 77}, {3, 64}}}},
-     {"prefill", kernels::gqa_attention_prefill_short, {{{21, 70}, {13, 40}, {9, 5}}}}}};
+
+[[nodiscard]] std::vector<Case> cases() {
+  using kernels::KvSource;
+  return {{"decode", kernels::gqa_attention_decode_short, KvSource::load, {{2, 150}, {1, 77}, {3, 64}}},
+          {"streamed", kernels::gqa_attention_decode_short, KvSource::composite, {{2, 150}, {1, 77}, {3, 64}}},
+          {"prefill", kernels::gqa_attention_prefill_short, KvSource::load, {{21, 70}, {13, 40}, {9, 5}}},
+          {"ring", ring, KvSource::load, {{21, 70}, {21, 70}}}};
+}
 
 /// FNV-1a, 64 bits: the same on every host, unlike std::hash.
 [[nodiscard]] std::uint64_t hash_of(std::string_view bytes) {
@@ -70,6 +89,7 @@ class Run {
     args_.scale = 1.0F / std::sqrt(80.0F);
     args_.tile = 32;
     args_.block_queries = 4;
+    args_.kv = which.kv;
     for (const Lengths& lengths : which.sequences) {
       for (std::int64_t head = 0; head < args_.kv_heads; ++head) place_head(lengths);
     }
@@ -83,8 +103,8 @@ class Run {
       pes.back()->set_observer(&log);
     }
     const tl::Grid grid{args_.kv_heads, static_cast<std::int64_t>(args_.heads.size()) / args_.kv_heads, 1};
-    tl::launch(
-        pes, grid, [this](tl::Context& tl) { kernel_(tl, args_); }, policy);
+    tl::launch(pes, grid, [this](tl::Context& tl) { kernel_(tl, args_); }, policy,
+               {{Direction::west}, Bytes(2 * args_.tile * args_.head_dim * size_of(args_.dtype))});
     if (run_to_end(system_.ledger()) != RunEnd::finished) throw std::runtime_error("the run did not finish");
     const std::string csv = traces::to_csv(log.rows(), traces::SourceLines::without);
     return fmt::format("latency {} ps, {} operations, log {:016x}, output {:016x}", system_.ledger().end().count(),
@@ -170,7 +190,7 @@ void print_fingerprints(const Case& which, DType dtype) {
 
 int main() {
   try {
-    for (const kernwave::Case& which : kernwave::cases) {
+    for (const kernwave::Case& which : kernwave::cases()) {
       for (const kernwave::DType dtype : {kernwave::DType::f16, kernwave::DType::bf16}) {
         kernwave::print_fingerprints(which, dtype);
       }

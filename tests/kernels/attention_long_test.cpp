@@ -188,8 +188,9 @@ TEST_P(LongAttention, DoesTheSameInEveryPolicyAndWithoutData) {
   for (const tl::Policy policy : all_policies) {
     const Json full = run(request, cubes(4), DataMode::full, policy);
     const Json none = run(request, cubes(4), DataMode::none, policy);
-    for (const char* key : {"counts", "bytes", "flops", "scratch", "error"})
+    for (const char* key : {"counts", "bytes", "flops", "scratch", "error"}) {
       EXPECT_EQ(full.at(key), first.at(key)) << key;
+    }
     for (const char* key : {"latency_ps", "counts", "stall_ps", "busy_ps", "links"}) {
       EXPECT_EQ(none.at(key), full.at(key)) << key;
     }
@@ -287,7 +288,8 @@ struct SplitProblem {
     square += static_cast<double>(problem.q.back()) * static_cast<double>(problem.q.back());
   }
   for (std::int64_t key = 0; key < problem.shape.s_kv; ++key) {
-    const double shift = 200.0 * static_cast<double>(key / keys_of_a_rank) / (problem.shape.scale * square);
+    const std::int64_t rank = key / keys_of_a_rank;
+    const double shift = 200.0 * static_cast<double>(rank) / (problem.shape.scale * square);
     for (std::int64_t d = 0; d < head_dim; ++d) {
       const auto noise = static_cast<float>((key * 7 + d * 3) % 11 - 5) * 0.125F;
       problem.k.push_back(noise + static_cast<float>(shift) * problem.q[static_cast<std::size_t>(d)]);
@@ -433,6 +435,9 @@ TEST(PrefillLong, ScratchDoesNotGrowWithTheSequence) {
     request.s_kv = {s_kv};
     const Json result = run(request, cubes(8), DataMode::none);
     EXPECT_EQ(result.at("scratch"), short_one.at("scratch")) << s_kv;
+    // Nor does the host's memory.
+    const std::int64_t resident = result.at("host").at("peak_rss_bytes").as_int();
+    EXPECT_LE(resident, short_one.at("host").at("peak_rss_bytes").as_int() + (4 << 20)) << s_kv;
   }
 }
 

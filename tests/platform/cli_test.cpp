@@ -620,7 +620,8 @@ class OwnWorkload : public Workload {
   [[nodiscard]] DType dtype() const override { return DType::f16; }
   void place_data(System& /*system*/) const override {}
   void launch(System& system, tl::Policy policy) const override {
-    tl::launch({&system.pe(PeId(0)), &system.pe(PeId(1)), &system.pe(PeId(2))}, {3, 1, 1}, kernel_, policy);
+    tl::launch({&system.pe(PeId(0)), &system.pe(PeId(1)), &system.pe(PeId(2))}, {3, 1, 1}, kernel_, policy,
+               {{Direction::north}, Bytes(64)});
   }
   void prepare_reference() override {}
   [[nodiscard]] NumericError verify(const System& /*system*/) const override { return error_; }
@@ -659,6 +660,27 @@ TEST(FailedSimulations, NameThePeTheOperationAndTheLineOfAKernelError) {
   EXPECT_NE(second, std::string::npos) << message;
   EXPECT_FALSE(contains(message, "PE 0")) << message;
   EXPECT_TRUE(contains(message, "4x64") && contains(message, "32x16")) << message;
+}
+
+// A20
+TEST(FailedSimulations, IncludeADeadlockAndNameEachPeThatWaits) {
+  const auto kernel = [](tl::Context& tl) {
+    if (tl.program_id(0) != 1) tl.recv(Direction::north, {4}, DType::f32);  // PE 0 has nobody there
+  };
+  const auto waits = [](tl::Context& tl) {
+    if (tl.program_id(0) > 0) tl.recv(Direction::north, {4}, DType::f32);
+  };
+  const RunRequest request{load_configuration({"ahbm", {}}), "own", tl::Policy::lazy, DataMode::none, ""};
+  const std::string error = error_of([&] { (void)simulate_isolated(request, OwnWorkload(kernel)); });
+  EXPECT_TRUE(contains(error, "kernel error: PE 0, recv at")) << error;
+  EXPECT_TRUE(contains(error, "there is no PE in the north")) << error;
+  const std::string deadlock = error_of([&] { (void)simulate_isolated(request, OwnWorkload(waits)); });
+  EXPECT_EQ(deadlock.find("deadlock: nothing in flight can complete, and these kernels have not ended:\n"), 0U)
+      << deadlock;
+  for (const std::string line : {"  PE 1 waits for receive: comm/ipcq_recv of 1x4 f32 from PE 0 (north), issued at ",
+                                 "  PE 2 waits for receive: comm/ipcq_recv of 1x4 f32 from PE 1 (north), issued at "}) {
+    EXPECT_TRUE(contains(deadlock, line)) << deadlock;
+  }
 }
 
 TEST(FailedSimulations, IncludeThoseWhoseResultIsWrong) {
