@@ -134,18 +134,12 @@ void Context::check_shape(const char* operation, const Shape& shape, SourceLocat
   }
 }
 
-void Context::check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const {
+void Context::fail_dead(const char* operation, const Tensor& tensor, SourceLocation where) const {
   require(&tensor.context() == this, operation, where, "the tensor belongs to another program's context", tensor);
-  if (arena_.alive(tensor.buffer_)) return;
   fail(operation, where,
        fmt::format("uses a tensor of shape {} ({}) after the scratch scope in which it was made has ended; "
                    "keep it with copy_to or out= in a buffer of an outer scope",
                    to_string(tensor.shape()), name_of(tensor.dtype())));
-}
-
-void Context::await_writer(const Tensor& tensor) {
-  const ScratchArena::Buffer& buffer = arena_.buffer(tensor.buffer_);
-  if (!complete(buffer.writer)) pe_.cpu().wait_for(buffer.writer, buffer.writer_cause);
 }
 
 void Context::await_overwrite(const Tensor& tensor) {

@@ -222,14 +222,22 @@ class Context {
   void require(bool condition, const char* operation, SourceLocation where, const char* message,
                const Subject& subject) const;
   void check_shape(const char* operation, const Shape& shape, SourceLocation where) const;
-  void check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const;
+  /// Of every operand, so it is short; what is wrong is found out when something is.
+  void check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const {
+    const bool alive = &tensor.context() == this && arena_.alive(tensor.buffer_);
+    if (!alive) fail_dead(operation, tensor, where);
+  }
+  [[noreturn]] void fail_dead(const char* operation, const Tensor& tensor, SourceLocation where) const;
   [[nodiscard]] bool complete(Completion completion) const noexcept { return pe_.cpu().is_complete(completion); }
   [[nodiscard]] auto completeness() const noexcept {
     return [this](Completion completion) { return complete(completion); };
   }
 
   // Hazards.
-  void await_writer(const Tensor& tensor);
+  void await_writer(const Tensor& tensor) {
+    const ScratchArena::Buffer& buffer = arena_.buffer(tensor.buffer_);
+    if (!complete(buffer.writer)) pe_.cpu().wait_for(buffer.writer, buffer.writer_cause);
+  }
   void await_overwrite(const Tensor& tensor);
   void note_reader(const Tensor& tensor, Completion completion) { note_user(tensor.buffer_, completion); }
   void note_user(BufferId buffer, Completion completion);

@@ -14,6 +14,7 @@ BufferId ScratchArena::allocate(Bytes size, const BufferOrigin& origin) {
 
 BufferId ScratchArena::adopt(const Slot& slot, ScratchAddress address, Bytes size, const BufferOrigin& origin) {
   const BufferId id = make(address, size, origin);
+  buffer(id).is_slot = true;
   buffer(id).slot = slot;
   return id;
 }
@@ -31,7 +32,7 @@ BufferId ScratchArena::make(ScratchAddress address, Bytes size, const BufferOrig
   buffer.origin = origin;
   buffer.writer = Completion{};
   buffer.readers.clear();
-  buffer.slot.reset();
+  buffer.is_slot = false;
   buffer.tiles_staged = 0;
   live_.push_back(number);
   return BufferId{number, buffer.generation};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,12 +35,13 @@ class ScratchArena {
     std::uint32_t generation = 1;
     ScratchAddress address;
     Bytes size;
-    BufferOrigin origin;
-    Completion writer;  ///< the last operation that writes it
-    TimeCause writer_cause = TimeCause::compute;
+    Completion writer;                ///< the last operation that writes it
     std::vector<Completion> readers;  ///< since that write; complete ones linger until the next one comes
-    std::optional<Slot> slot;         ///< of a queue, if that is what it is
-    std::int64_t tiles_staged = 0;    ///< of a staging area: tiles that composites pass through it
+    TimeCause writer_cause = TimeCause::compute;
+    bool is_slot = false;  ///< of a queue: `slot` says which
+    BufferOrigin origin;
+    Slot slot;
+    std::int64_t tiles_staged = 0;  ///< of a staging area: tiles that composites pass through it
   };
 
   /// Every buffer starts at a multiple of this.
@@ -116,8 +116,8 @@ void ScratchArena::leave_scope(IsComplete is_complete, Release release) {
     for (const Completion reader : buffer.readers) {
       if (!is_complete(reader)) users_.push_back(reader);
     }
-    if (buffer.slot) {
-      release(*buffer.slot, users_);
+    if (buffer.is_slot) {
+      release(buffer.slot, users_);
     } else {
       for (const Completion user : users_) retired_.push_back({buffer.address, end, user});
     }

@@ -170,15 +170,14 @@ void PeIpcq::match(Direction direction, Link& link) {
 void PeIpcq::complete_receive(const Receive& receive, const Landing& landing) {
   ++receives_;
   const Bytes expected = descriptor_of(*receive.command).ipcq().bytes();
-  auto* report = receive.command->get_extension<ExecutionReport>();
-  if (report != nullptr) {
+  if (auto* report = receive.command->get_extension<ExecutionReport>()) {
     report->start = receive.arrival;
     report->end = now();
   }
   const bool agrees = landing.bytes == expected;
   receive.command->set_response_status(agrees ? tlm::TLM_OK_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE);
-  if (!agrees && report != nullptr) {
-    report->problem =
+  if (!agrees) {
+    problem_ =
         fmt::format("the message that landed has {} B, the receive {} B", landing.bytes.count(), expected.count());
   }
   commands_.respond(*receive.command);

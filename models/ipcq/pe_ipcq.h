@@ -81,6 +81,8 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   /// The oldest slot that is not released is free from `at`, now or later, on.
   void release_slot(Direction direction, Picoseconds at);
 
+  /// Why the last receive that failed did; empty when none has.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
   [[nodiscard]] const EngineStatistics& sends() const noexcept { return sends_; }
   [[nodiscard]] std::int64_t receives() const noexcept { return receives_; }
   [[nodiscard]] const InFlightStatistics& in_flight(Direction direction) const { return link(direction).in_flight; }
@@ -168,6 +170,7 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   sc_core::sc_event wake_;
   EngineStatistics sends_;
   std::int64_t receives_ = 0;
+  std::string problem_;
 };
 
 }  // namespace kernwave

@@ -141,10 +141,10 @@ void PeCpu::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }
 void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   auto& command = static_cast<Command&>(payload);
   if (payload.is_response_error() && error_.empty()) {
-    const std::string& problem = command.report.problem;
+    const bool of_a_message = command.descriptor.engine == Engine::ipcq && !queues_->problem().empty();
     error_ = fmt::format("PE {}: {}, issued at {}:{}, {}", id_.count(), describe(command.descriptor),
                          command.report.where.file, command.report.where.line,
-                         problem.empty() ? "was answered with " + payload.get_response_string() : problem);
+                         of_a_message ? queues_->problem() : "was answered with " + payload.get_response_string());
   }
   if (observer_ != nullptr) {
     observer_->completed(

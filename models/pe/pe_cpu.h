@@ -105,13 +105,13 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   StallAccount account_;
   std::int64_t next_sequence_ = 0;
   std::string error_;
+  SourceLocation last_location_;
+  TimeCause waiting_for_ = TimeCause::issue;
+  bool drained_ = false;
   PeIpcq* queues_ = nullptr;
   std::array<std::int64_t, direction_count> released_{};  // messages of each direction whose slots are free again
   std::vector<Release> releases_;                         // in the order in which the program was done with them
   Direction credit_direction_ = Direction::north;         // of the send that waits for a credit
-  SourceLocation last_location_;
-  TimeCause waiting_for_ = TimeCause::issue;
-  bool drained_ = false;
 };
 
 }  // namespace kernwave

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "models/base/systemc.h"
@@ -18,7 +17,6 @@ class ExecutionReport : public tlm::tlm_extension<ExecutionReport> {
   SourceLocation where;  ///< of the call that issued it; the parts of a composite have their composite's
   Picoseconds start;
   Picoseconds end;
-  std::string problem;  ///< with an error response: what was wrong, where the status alone does not say it
 
   [[nodiscard]] tlm_extension_base* clone() const override { return new ExecutionReport(*this); }
   void copy_from(const tlm_extension_base& other) override { *this = static_cast<const ExecutionReport&>(other); }
