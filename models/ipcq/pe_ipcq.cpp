@@ -74,7 +74,23 @@ void PeIpcq::take_credit(Direction direction, Picoseconds at) {
   Link& to = link(direction);
   --to.credits;
   to.sent_at.push_back(at);
-  to.in_flight.most = std::max(to.in_flight.most, static_cast<std::int64_t>(to.sent_at.size()));
+}
+
+InFlightStatistics PeIpcq::in_flight(Direction direction) const {
+  const Link& to = link(direction);
+  InFlightStatistics statistics = to.in_flight;
+  statistics.most = std::max(statistics.most, static_cast<std::int64_t>(to.sent_at.size()));
+  return statistics;
+}
+
+/// The most are in flight just before one of them is received. A credit may have been taken ahead of simulated time, or
+/// in this instant by a program that runs before or after: those do not count yet.
+void PeIpcq::end_flight(Link& link) {
+  std::int64_t out = 0;
+  for (std::size_t i = 0; i < link.sent_at.size(); ++i) out += link.sent_at[i] < now() ? 1 : 0;
+  link.in_flight.most = std::max(link.in_flight.most, out);
+  link.in_flight.total += now() - config_.hop - link.sent_at.front();
+  link.sent_at.pop_front();
 }
 
 void PeIpcq::release_slot(Direction direction, Picoseconds at) { give_back(direction, LinkAddress::credit_return, at); }
@@ -114,12 +130,15 @@ void PeIpcq::take_receive(Payload& command, Picoseconds at) {
 
 void PeIpcq::advance() {
   advancing_ = true;
-  for (std::size_t i = 0; i < direction_count; ++i) {
-    if (links_[i] == nullptr) continue;
-    take_in(*links_[i]);
-    match(static_cast<Direction>(i), *links_[i]);
-    send_due(*links_[i]);
-  }
+  do {
+    again_ = false;
+    for (std::size_t i = 0; i < direction_count; ++i) {
+      if (links_[i] == nullptr) continue;
+      take_in(*links_[i]);
+      match(static_cast<Direction>(i), *links_[i]);
+      send_due(*links_[i]);
+    }
+  } while (again_);
   advancing_ = false;
 }
 
@@ -135,8 +154,7 @@ void PeIpcq::take_in(Link& link) {
       ++link.credits;
       listener_.credit_returned();
     } else {
-      link.in_flight.total += now() - config_.hop - link.sent_at.front();
-      link.sent_at.pop_front();
+      end_flight(link);
       listener_.credit_returned();
     }
     link.in.respond(payload);
@@ -235,7 +253,9 @@ void PeIpcq::response(InitiatorPort& /*port*/, Payload& payload) {
 void PeIpcq::wake_at(Picoseconds time) {
   if (time > now()) {
     wake_.notify(to_sc_time(time - now()));
-  } else if (!advancing_) {
+  } else if (advancing_) {
+    again_ = true;
+  } else {
     wake_.notify();
   }
 }

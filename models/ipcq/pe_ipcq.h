@@ -85,7 +85,7 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
   [[nodiscard]] const EngineStatistics& sends() const noexcept { return sends_; }
   [[nodiscard]] std::int64_t receives() const noexcept { return receives_; }
-  [[nodiscard]] const InFlightStatistics& in_flight(Direction direction) const { return link(direction).in_flight; }
+  [[nodiscard]] InFlightStatistics in_flight(Direction direction) const;
   [[nodiscard]] const MessagePool& pool() const noexcept { return pool_; }
 
  private:
@@ -141,6 +141,7 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   void advance();
   void take_in(Link& link);
   void land(Link& link, Payload& payload);
+  void end_flight(Link& link);
   void match(Direction direction, Link& link);
   void complete_receive(const Receive& receive, const Landing& landing);
   void give_back(Direction direction, LinkAddress what, Picoseconds at);
@@ -166,7 +167,8 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   MessagePool pool_;
   Bytes slots_size_;
   std::uint8_t nothing_ = 0;  // what a returned credit carries
-  bool advancing_ = false;    // inside advance(), which looks at everything
+  bool advancing_ = false;
+  bool again_ = false;  // advance() has something to do in a direction that it has been through
   sc_core::sc_event wake_;
   EngineStatistics sends_;
   std::int64_t receives_ = 0;

@@ -103,7 +103,9 @@ bool PeCpu::release_if_due(Release& release) {
     if (!completions_.is_complete(user)) return false;
   }
   ++released;
-  queues_->release_slot(release.direction, std::max(release.not_before, now()));
+  Picoseconds& at = released_at_[static_cast<std::size_t>(release.direction)];
+  at = std::max({release.not_before, now(), at});
+  queues_->release_slot(release.direction, at);
   return true;
 }
 
@@ -123,7 +125,7 @@ void PeCpu::wait_until(Ready ready, TimeCause cause) {
   if (!ready()) {
     waiting_for_ = cause;
     ledger_.activity_ends();
-    while (!ready()) wait(wake_);
+    while (!ready() && error_.empty()) wait(wake_);
     ledger_.activity_begins();
     advance_to(now(), cause);
   }
@@ -154,7 +156,7 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   ledger_.activity_ends();
   if (!releases_.empty()) release_slots();
   const bool last = draining_ && completions_.open_count() == 0;
-  if (command.completion == awaited_ || last) wake_.notify();
+  if (command.completion == awaited_ || last || !error_.empty()) wake_.notify();
 }
 
 std::string PeCpu::describe_wait() const {

@@ -109,9 +109,10 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   TimeCause waiting_for_ = TimeCause::issue;
   bool drained_ = false;
   PeIpcq* queues_ = nullptr;
-  std::array<std::int64_t, direction_count> released_{};  // messages of each direction whose slots are free again
-  std::vector<Release> releases_;                         // in the order in which the program was done with them
-  Direction credit_direction_ = Direction::north;         // of the send that waits for a credit
+  std::array<std::int64_t, direction_count> released_{};    // messages of each direction whose slots are free again
+  std::array<Picoseconds, direction_count> released_at_{};  // when the last of them was, now or later
+  std::vector<Release> releases_;                           // in the order in which the program was done with them
+  Direction credit_direction_ = Direction::north;           // of the send that waits for a credit
 };
 
 }  // namespace kernwave

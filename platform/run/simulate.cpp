@@ -52,6 +52,7 @@ Json simulate(const RunRequest& request, const Workload& workload) {
   const std::chrono::duration<double> host = std::chrono::steady_clock::now() - begin;
   if (end == RunEnd::failed) fail_kernels(system.ledger());
   if (end == RunEnd::stuck) fail_stuck(system);
+  sc_core::sc_start(to_sc_time(request.configuration.system.pe.ipcq.hop));  // the last words of receivers to senders
   return result_document(request, workload, system, host.count());
 }
 

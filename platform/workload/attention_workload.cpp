@@ -123,6 +123,11 @@ void AttentionWorkload::check(const WorkloadRequest& request) const {
   if (is_long(kernel_) && ranks > 1 && topology == IpcqTopology::mesh) {
     throw WorkloadError("the long attention kernels need queues between cubes; ipcq.topology is \"mesh\"");
   }
+  const std::int64_t hops = bidirectional_ ? ranks / 2 : ranks - 1;
+  if (kernel_ == AttentionKernel::prefill_long && hops > 1 && config_.pe.ipcq.depth < 2) {
+    throw WorkloadError(
+        "a ring that passes tiles on needs two slots, one to send from and one to receive into: ipcq.depth is 1");
+  }
   const bool ring = kernel_ == AttentionKernel::prefill_long && ranks > 1;
   if (ring && (topology != IpcqTopology::ring || ranks != config_.cubes)) {
     throw WorkloadError(fmt::format(

@@ -92,8 +92,7 @@ void simulate() {
   kernwave::tl::launch(pe1, kernel);
 
   if (kernwave::run_to_end(ledger) != kernwave::RunEnd::finished) {
-    throw std::runtime_error(ledger.failures().empty() ? pe0.cpu().describe_wait()
-                                                       : ledger.failures().front().message);
+    throw std::runtime_error(ledger.failures().empty() ? pe0.cpu().describe_wait() : ledger.failures().front().message);
   }
   check_y(blocking.bytes(), "blocking memory");
   check_y(shared.data(), "pipelined memory");

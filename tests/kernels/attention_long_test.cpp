@@ -530,6 +530,12 @@ TEST(LongAttentionErrors, NameWhatCannotBe) {
   slots.pe.ipcq.slot_bytes = Bytes(600 << 10);
   EXPECT_NE(error_of(attention(decode, 1, 100), slots).find("scratch"), std::string::npos);
   EXPECT_NE(error_of(attention(prefill, 1, 100), slots).find("pe.scratch.capacity is 1 MiB"), std::string::npos);
+  SystemConfig one_slot = cubes(3);
+  one_slot.pe.ipcq.depth = 1;
+  EXPECT_NE(error_of(attention(prefill, 1, 100), one_slot).find("needs two slots"), std::string::npos);
+  EXPECT_EQ(error_of(attention(decode, 1, 100), one_slot), "no error");
+  one_slot.cubes = 2;
+  EXPECT_EQ(error_of(attention(prefill, 1, 100), one_slot), "no error");
   SystemConfig mesh = cubes(8);
   mesh.pe.ipcq.topology = IpcqTopology::mesh;
   EXPECT_NE(error_of(attention(decode, 1, 100), mesh).find("ipcq.topology is \"mesh\""), std::string::npos);

@@ -193,6 +193,39 @@ TEST(Ipcq, ASlotIsFreeWhenItsScopeHasEndedAndItsLastReaderIsDone) {
   });
 }
 
+TEST(Ipcq, SlotsFallFreeInTheOrderOfTheirMessagesAlsoAheadOfSimulatedTime) {
+  in_child([] {
+    SystemConfig config = machine(2);
+    config.pe.ipcq.window = 3;
+    Simulation simulation(config);
+    // The scope of message 1 ends before that of message 0, and 10 loads of 8 cycles are issued in between.
+    Picoseconds inner_end;
+    Picoseconds outer_end;
+    const auto receiver = [&](tl::Context& tl) {
+      {
+        auto outer = tl.scratch_scope();
+        tl.recv(Direction::west, tile, DType::f16);
+        const auto buffers = tl.buffers(10, {64}, DType::f32);
+        {
+          auto inner = tl.scratch_scope();
+          tl.recv(Direction::west, tile, DType::f16);
+        }
+        inner_end = simulation.pe(1).cpu().local_time();
+        for (const tl::Tensor& buffer : buffers) {
+          tl.load(HbmAddress(CubeId(1), Bytes(0)), {64}, DType::f32, tl::into(buffer));
+        }
+        outer_end = simulation.pe(1).cpu().local_time();
+      }
+      tl.recv(Direction::west, tile, DType::f16);
+    };
+    simulation.run_parts({{0, send_east(3)}, {1, receiver}}, from_west);
+    EXPECT_EQ(outer_end - inner_end, 10 * 8 * cycle);
+    // The third message waits for slot 0, which is free when the outer scope has ended.
+    EXPECT_EQ(simulation.rows().back().descriptor.ipcq().action, IpcqAction::receive);
+    EXPECT_EQ(simulation.latency(), outer_end + hop + landing);
+  });
+}
+
 TEST(Ipcq, PesThatShareALinkShareItsBandwidthInTheOrderOfTheirNumbers) {
   for (const auto order : {ConstructionOrder::ascending, ConstructionOrder::descending}) {
     in_child([order] {

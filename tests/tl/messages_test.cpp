@@ -278,6 +278,21 @@ TEST(MessageErrors, OfAMessageOfAnotherSizeNameBoth) {
   });
 }
 
+TEST(MessageErrors, AreToldThoughTheProgramWaitsForSomethingElse) {
+  in_child([] {
+    Simulation simulation(cubes(3));
+    const auto sender = [](tl::Context& tl) { tl.send(Direction::east, tl.buffer({4}, DType::f32)); };
+    const auto receiver = [](tl::Context& tl) {
+      const auto wrong = tl.recv_async(Direction::west, {8}, DType::f32);
+      tl.recv(Direction::east, {8}, DType::f32);  // nobody sends it
+      tl.wait(wrong);
+    };
+    const std::string message =
+        simulation.run_failing_parts({{0, sender}, {1, receiver}}, {{Direction::west, Direction::east}, Bytes(4096)});
+    EXPECT_TRUE(contains(message, "the message that landed has 16 B, the receive 32 B")) << message;
+  });
+}
+
 TEST(MessageErrors, SlotsThatDoNotFitAreRefusedAtTheLaunch) {
   in_child([] {
     Simulation simulation(cubes(2));
