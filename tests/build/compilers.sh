@@ -5,8 +5,8 @@ command -v clang++ >/dev/null || fail "clang++ is not installed (Debian's packag
 
 expected="$temporary/expected"
 run "$temporary/expected.log" bash -c '"$0" >"$1"' "$FINGERPRINT" "$expected"
-# Two kernels in two types under three policies; anything else means that the comparison would be of nothing.
-[ "$(grep -c 'latency [0-9]* ps, [0-9]* operations, log [0-9a-f]*, output [0-9a-f]*$' "$expected")" = 12 ] ||
+# Four kernels in two types under three policies; anything else means that the comparison would be of nothing.
+[ "$(grep -c 'latency [0-9]* ps, [0-9]* operations, log [0-9a-f]*, output [0-9a-f]*$' "$expected")" = 24 ] ||
   fail "the fingerprint is not what it should be: $(cat "$expected")"
 
 arguments=()
