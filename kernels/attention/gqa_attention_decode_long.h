@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/attention/attention_args.h"
+#include "kernels/attention/online_softmax.h"
 #include "kernels/tl/context.h"
 #include "models/base/direction.h"
 
@@ -16,8 +17,8 @@ enum class Reduction : std::uint8_t {
 
 /// What one rank of a split decode is given.
 struct SplitDecodeArgs {
-  AttentionArgs
-      attention;  ///< heads: all queries, this rank's share of the keys; `out` and `lse` of the last rank count
+  /// heads: all queries, this rank's share of the keys; `out` and `lse` of the last rank count
+  AttentionArgs attention;
   std::int64_t rank = 0;
   std::int64_t ranks = 1;
   Direction forward = Direction::east;  ///< from a rank to the next one
@@ -25,7 +26,7 @@ struct SplitDecodeArgs {
 
   /// Of a message: m, l and O of all rows, in f32.
   [[nodiscard]] Bytes message_bytes(std::int64_t s_q) const {
-    return Bytes(s_q * attention.group * (attention.head_dim + 2) * size_of(DType::f32));
+    return Bytes(OnlineSoftmax::message_elements(s_q * attention.group, attention.head_dim) * size_of(DType::f32));
   }
 };
 

@@ -112,9 +112,10 @@ void PeIpcq::take_send(Payload& command, Picoseconds at) {
   const IpcqDescriptor& send = descriptor_of(command).ipcq();
   Link& to = link(send.direction);
   const std::int64_t slot = to.sent++ % std::max<std::int64_t>(1, to.peer.slots);
-  Message& message = pool_.acquire(static_cast<std::uint64_t>(slot * to.peer.slot_bytes), send.bytes());
+  Message& message = pool_.acquire();
   message.command = &command;
-  copy_in(message, send);
+  prepare(message, tlm::TLM_WRITE_COMMAND, static_cast<std::uint64_t>(slot * to.peer.slot_bytes),
+          data_of(message, send), static_cast<std::size_t>(send.bytes().count()));
   depart(to, at, message);
 }
 
@@ -169,7 +170,7 @@ void PeIpcq::land(Link& link, Payload& payload) {
     return;
   }
   copy_out(payload, ScratchAddress(link.first_slot.count() + offset));
-  link.landings.push_back({bytes, now()});
+  link.landings.push_back(bytes);
   if (link.receives.size() >= link.landings.size()) ledger_.activity_begins();  // one of them goes on
 }
 
@@ -177,26 +178,25 @@ void PeIpcq::match(Direction direction, Link& link) {
   while (!link.receives.empty() && !link.landings.empty()) {
     const Receive receive = link.receives.front();
     if (receive.arrival > now()) return wake_at(receive.arrival);
-    const Landing landing = link.landings.front();
+    const Bytes landed = link.landings.front();
     link.receives.pop_front();
     link.landings.pop_front();
     give_back(direction, LinkAddress::window_return, now());
-    complete_receive(receive, landing);
+    complete_receive(receive, landed);
   }
 }
 
-void PeIpcq::complete_receive(const Receive& receive, const Landing& landing) {
+void PeIpcq::complete_receive(const Receive& receive, Bytes landed) {
   ++receives_;
   const Bytes expected = descriptor_of(*receive.command).ipcq().bytes();
   if (auto* report = receive.command->get_extension<ExecutionReport>()) {
     report->start = receive.arrival;
     report->end = now();
   }
-  const bool agrees = landing.bytes == expected;
+  const bool agrees = landed == expected;
   receive.command->set_response_status(agrees ? tlm::TLM_OK_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE);
   if (!agrees) {
-    problem_ =
-        fmt::format("the message that landed has {} B, the receive {} B", landing.bytes.count(), expected.count());
+    problem_ = fmt::format("the message that landed has {} B, the receive {} B", landed.count(), expected.count());
   }
   commands_.respond(*receive.command);
 }
@@ -204,8 +204,9 @@ void PeIpcq::complete_receive(const Receive& receive, const Landing& landing) {
 // ---- what leaves
 
 void PeIpcq::give_back(Direction direction, LinkAddress what, Picoseconds at) {
-  Message& message = pool_.acquire(static_cast<std::uint64_t>(what), Bytes(1));
-  message.set_data_ptr(&nothing_);
+  Message& message = pool_.acquire();
+  message.command = nullptr;
+  prepare(message, tlm::TLM_WRITE_COMMAND, static_cast<std::uint64_t>(what), &nothing_, sizeof(nothing_));
   ledger_.activity_begins();
   depart(link(direction), at, message);
 }
@@ -274,15 +275,16 @@ unsigned PeIpcq::debug_access(TargetPort& port, Payload& payload) {
 
 // ---- data
 
-void PeIpcq::copy_in(Message& message, const IpcqDescriptor& send) {
-  if (scratch_.mode() == DataMode::none) return message.set_data_ptr(scratch_.idle_bytes());
-  std::uint8_t* to = message.buffer(send.bytes());
-  message.set_data_ptr(to);
+std::uint8_t* PeIpcq::data_of(Message& message, const IpcqDescriptor& send) {
+  if (scratch_.mode() == DataMode::none) return scratch_.idle_bytes();
+  std::uint8_t* const data = message.buffer(send.bytes());
+  std::uint8_t* to = data;
   for (std::size_t i = 0; i < send.count; ++i) {
     const auto bytes = static_cast<std::size_t>(send.tensors[i].bytes().count());
     std::memcpy(to, scratch_.tensor(send.tensors[i]).data, bytes);
     to += bytes;
   }
+  return data;
 }
 
 void PeIpcq::copy_out(const Payload& payload, ScratchAddress address) {

@@ -99,10 +99,6 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
     Payload* command = nullptr;
     Picoseconds arrival;
   };
-  struct Landing {
-    Bytes bytes;
-    Picoseconds at;
-  };
   struct Arrival {
     Picoseconds at;
     Payload* payload = nullptr;
@@ -127,7 +123,7 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
     ScratchAddress first_slot;
     Bytes slot_bytes;
     RingQueue<Receive> receives;
-    RingQueue<Landing> landings;
+    RingQueue<Bytes> landings;   // of messages that no receive has taken
     RingQueue<Arrival> arrived;  // to be taken in by the process
   };
 
@@ -143,12 +139,13 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   void land(Link& link, Payload& payload);
   void end_flight(Link& link);
   void match(Direction direction, Link& link);
-  void complete_receive(const Receive& receive, const Landing& landing);
+  void complete_receive(const Receive& receive, Bytes landed);
   void give_back(Direction direction, LinkAddress what, Picoseconds at);
   void depart(Link& link, Picoseconds at, Message& message);
   void send_due(Link& link);
   void wake_at(Picoseconds time);
-  void copy_in(Message& message, const IpcqDescriptor& send);
+  /// The tensors one after another, in the message; idle bytes in mode `none`.
+  [[nodiscard]] std::uint8_t* data_of(Message& message, const IpcqDescriptor& send);
   void copy_out(const Payload& payload, ScratchAddress address);
 
   [[nodiscard]] static constexpr std::size_t index(Direction direction) noexcept {

@@ -147,14 +147,9 @@ void DmaChannel::send_next_request(Transfer& transfer) {
   whole ? request.describe(region) : request.forget_region();
 
   const bool reading = direction_ == Engine::dma_read;
-  request.set_data_ptr(scratch_.mode() == DataMode::full ? request.buffer(length) : scratch_.idle_bytes());
-  request.set_command(reading ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND);
-  request.set_address(address.value());
-  request.set_data_length(static_cast<unsigned>(length.count()));
-  request.set_streaming_width(static_cast<unsigned>(length.count()));
-  request.set_byte_enable_ptr(nullptr);
-  request.set_dmi_allowed(false);
-  request.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+  prepare(request, reading ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND, address.value(),
+          scratch_.mode() == DataMode::full ? request.buffer(length) : scratch_.idle_bytes(),
+          static_cast<std::size_t>(length.count()));
   if (!reading && scratch_.mode() == DataMode::full) copy_in(request, dma);
 
   transfer.offset += length;

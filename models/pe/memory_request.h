@@ -1,18 +1,16 @@
 // Requests of a DMA channel to memory: pooled payloads with their own data.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "models/base/systemc.h"
+#include "models/protocol/payload_pool.h"
 #include "models/protocol/region_extension.h"
 
 namespace kernwave {
 
 /// A READ or WRITE payload, with room for its data in mode `full`.
-class MemoryRequest : public Payload {
+class MemoryRequest : public BufferedPayload {
  public:
-  explicit MemoryRequest(tlm::tlm_mm_interface* memory_manager) : Payload(memory_manager) {}
+  explicit MemoryRequest(tlm::tlm_mm_interface* memory_manager) : BufferedPayload(memory_manager) {}
   ~MemoryRequest() override;
   MemoryRequest(const MemoryRequest&) = delete;
   MemoryRequest& operator=(const MemoryRequest&) = delete;
@@ -21,8 +19,6 @@ class MemoryRequest : public Payload {
   void describe(const HbmRegion& region);
   void forget_region();
 
-  /// Room for `length` bytes.
-  [[nodiscard]] std::uint8_t* buffer(Bytes length);
   [[nodiscard]] const RegionExtension& extension() const noexcept { return extension_; }
 
   std::size_t command = 0;  ///< the channel's number of the command that this request serves
@@ -30,21 +26,9 @@ class MemoryRequest : public Payload {
   Bytes offset;             ///< within the row
 
  private:
-  std::vector<std::uint8_t> buffer_;
   RegionExtension extension_;
 };
 
-class MemoryRequestPool : public tlm::tlm_mm_interface {
- public:
-  [[nodiscard]] MemoryRequest& acquire();
-  [[nodiscard]] std::size_t size() const noexcept { return requests_.size(); }
-  [[nodiscard]] std::size_t in_use() const noexcept { return requests_.size() - free_.size(); }
-
- private:
-  void free(Payload* payload) override;
-
-  std::vector<std::unique_ptr<MemoryRequest>> requests_;
-  std::vector<MemoryRequest*> free_;
-};
+using MemoryRequestPool = PayloadPool<MemoryRequest>;
 
 }  // namespace kernwave

@@ -1,12 +1,10 @@
 // Commands: pooled payloads that carry a descriptor from the CPU of a PE to an engine.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "models/base/systemc.h"
 #include "models/protocol/completion.h"
 #include "models/protocol/descriptor.h"
+#include "models/protocol/payload_pool.h"
 
 namespace kernwave {
 
@@ -41,22 +39,12 @@ class Command : public Payload {
   return *reinterpret_cast<const Descriptor*>(payload.get_data_ptr());
 }
 
-/// Owns commands and lends them out; grows to the largest number ever in flight and stays there.
-class CommandPool : public tlm::tlm_mm_interface {
+class CommandPool : public PayloadPool<Command> {
  public:
-  /// A command ready for BEGIN_REQ, its response status TLM_INCOMPLETE_RESPONSE.
+  /// A command ready for BEGIN_REQ.
   [[nodiscard]] Command& acquire(const Descriptor& descriptor);
-
   /// The command in flight with that completion, if any.
   [[nodiscard]] const Command* find(Completion completion) const noexcept;
-  [[nodiscard]] std::size_t size() const noexcept { return commands_.size(); }
-  [[nodiscard]] std::size_t in_use() const noexcept { return commands_.size() - free_.size(); }
-
- private:
-  void free(Payload* payload) override;
-
-  std::vector<std::unique_ptr<Command>> commands_;
-  std::vector<Command*> free_;
 };
 
 }  // namespace kernwave
