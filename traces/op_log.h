@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "models/pe/operation_observer.h"
+#include "models/pe/pe_observer.h"
 
 namespace kernwave::traces {
 
@@ -18,7 +18,7 @@ struct OperationRow {
 };
 
 /// Collects the operations of any number of PEs.
-class OpLog : public OperationObserver {
+class OpLog : public PeObserver {
  public:
   void completed(const CompletedOperation& operation) override;
 

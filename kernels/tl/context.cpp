@@ -106,6 +106,7 @@ void Context::leave_scope() {
   arena_.leave_scope(completeness(), [this](const ScratchArena::Slot& slot, const std::vector<Completion>& users) {
     pe_.cpu().release_slot(slot.direction, slot.message, users);
   });
+  pe_.cpu().note_scratch(scratch_top());
 }
 
 void Context::fail(const char* operation, SourceLocation where, const std::string& message) const {
@@ -185,7 +186,8 @@ Tensor Context::allocate(const char* operation, const Shape& shape, DType dtype,
        user = arena_.user_of(address, size, completeness())) {
     pe_.cpu().wait_for(user, TimeCause::scratch);
   }
-  pe_.scratch().note_use(arena_.top() + pe_.ipcq().slots_size());
+  pe_.scratch().note_use(scratch_top());
+  pe_.cpu().note_scratch(scratch_top());
   const std::int64_t outer = shape.rank() == 1 ? 1 : shape[1];
   Tensor tensor(*this, id, address, shape, {outer, 1}, dtype);
   pe_.scratch().poison(tensor.operand());
@@ -204,13 +206,12 @@ std::vector<Tensor> Context::buffers(std::int64_t count, const Shape& shape, DTy
 
 const Tensor& Context::wait(const Tensor& tensor, SourceLocation where) {
   check_alive("wait", tensor, where);
-  await_writer(tensor);
+  const ScratchArena::Buffer& buffer = arena_.buffer(tensor.buffer_);
+  pe_.cpu().await(buffer.writer, buffer.writer_cause);
   return tensor;
 }
 
-void Context::wait(const Pending& pending) {
-  if (!complete(pending.completion_)) pe_.cpu().wait_for(pending.completion_, pending.cause_);
-}
+void Context::wait(const Pending& pending) { pe_.cpu().await(pending.completion_, pending.cause_); }
 
 void Context::await_memory_order(const HbmRegion& region, bool writes) {
   while (const auto conflict = memory_order_.conflict(region, writes, completeness())) {
@@ -220,7 +221,7 @@ void Context::await_memory_order(const HbmRegion& region, bool writes) {
 
 Completion Context::issue(OperationKind kind, const Descriptor& descriptor, SourceLocation where) {
   PeCpu& cpu = pe_.cpu();
-  cpu.spend(TimeCause::issue, issue_cost(pe_.config().issue, kind));
+  cpu.pay_issue(issue_cost(pe_.config().issue, kind), where);
   const Completion completion = cpu.submit(descriptor, where);
   if (waits_at_issue(policy_, kind)) cpu.wait_for(completion, cause_of(kind));
   return completion;

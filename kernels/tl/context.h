@@ -210,10 +210,10 @@ class Context {
   friend class Launcher;
   friend class TensorDescriptor;
 
-  enum class PoisonRule : std::uint8_t { poison, keep };
-
   void begin_program(const ProgramPosition& position) { program_ = position; }
   void leave_scope();
+  /// Bytes in use, slots of queues included.
+  [[nodiscard]] Bytes scratch_top() const noexcept { return arena_.top() + pe_.ipcq().slots_size(); }
 
   [[noreturn]] void fail(const char* operation, SourceLocation where, const std::string& message) const;
   void require(bool condition, const char* operation, SourceLocation where, const char* message) const;
@@ -236,7 +236,7 @@ class Context {
   // Hazards.
   void await_writer(const Tensor& tensor) {
     const ScratchArena::Buffer& buffer = arena_.buffer(tensor.buffer_);
-    if (!complete(buffer.writer)) pe_.cpu().wait_for(buffer.writer, buffer.writer_cause);
+    pe_.cpu().await_operand(buffer.writer, buffer.writer_cause);
   }
   void await_overwrite(const Tensor& tensor);
   void note_reader(const Tensor& tensor, Completion completion) { note_user(tensor.buffer_, completion); }

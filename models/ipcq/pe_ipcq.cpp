@@ -104,6 +104,7 @@ std::optional<Picoseconds> PeIpcq::request(TargetPort& port, Payload& payload, P
     return at;
   }
   const IpcqDescriptor& ipcq = descriptor_of(payload).ipcq();
+  if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), at);
   ipcq.action == IpcqAction::send ? take_send(payload, at) : take_receive(payload, at);
   return at;
 }
@@ -135,7 +136,7 @@ void PeIpcq::advance() {
     again_ = false;
     for (std::size_t i = 0; i < direction_count; ++i) {
       if (links_[i] == nullptr) continue;
-      take_in(*links_[i]);
+      take_in(static_cast<Direction>(i), *links_[i]);
       match(static_cast<Direction>(i), *links_[i]);
       send_due(*links_[i]);
     }
@@ -143,14 +144,14 @@ void PeIpcq::advance() {
   advancing_ = false;
 }
 
-void PeIpcq::take_in(Link& link) {
+void PeIpcq::take_in(Direction direction, Link& link) {
   while (!link.arrived.empty()) {
     if (link.arrived.front().at > now()) return wake_at(link.arrived.front().at);
     Payload& payload = *link.arrived.front().payload;
     link.arrived.pop_front();
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     if (carries_data(payload.get_address())) {
-      land(link, payload);
+      land(direction, link, payload);
     } else if (payload.get_address() == static_cast<std::uint64_t>(LinkAddress::credit_return)) {
       ++link.credits;
       listener_.credit_returned();
@@ -162,7 +163,7 @@ void PeIpcq::take_in(Link& link) {
   }
 }
 
-void PeIpcq::land(Link& link, Payload& payload) {
+void PeIpcq::land(Direction direction, Link& link, Payload& payload) {
   const Bytes bytes(static_cast<std::int64_t>(payload.get_data_length()));
   const auto offset = static_cast<std::int64_t>(payload.get_address());
   if (offset + bytes.count() > (link.slot_bytes * config_.depth).count()) {
@@ -171,6 +172,7 @@ void PeIpcq::land(Link& link, Payload& payload) {
   }
   copy_out(payload, ScratchAddress(link.first_slot.count() + offset));
   link.landings.push_back(bytes);
+  if (observer_ != nullptr) observer_->slot_filled(id_, direction, now());
   if (link.receives.size() >= link.landings.size()) ledger_.activity_begins();  // one of them goes on
 }
 
@@ -197,6 +199,10 @@ void PeIpcq::complete_receive(const Receive& receive, Bytes landed) {
   receive.command->set_response_status(agrees ? tlm::TLM_OK_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE);
   if (!agrees) {
     problem_ = fmt::format("the message that landed has {} B, the receive {} B", landed.count(), expected.count());
+  }
+  if (observer_ != nullptr) {
+    observer_->service_begins(descriptor_of(*receive.command), receive.arrival);
+    observer_->service_ends(descriptor_of(*receive.command), now());
   }
   commands_.respond(*receive.command);
 }
@@ -225,11 +231,14 @@ void PeIpcq::send_due(Link& link) {
     if (at > now()) return wake_at(at);
     Message& message = *link.departures.front().message;
     link.departures.erase(link.departures.begin());
-    if (auto* report = message.command == nullptr ? nullptr : message.command->get_extension<ExecutionReport>()) {
-      report->start = now();
-    }
+    if (message.command != nullptr) departs(*message.command);
     link.out.send(message);
   }
+}
+
+void PeIpcq::departs(const Payload& send) {
+  if (auto* report = send.get_extension<ExecutionReport>()) report->start = now();
+  if (observer_ != nullptr) observer_->service_begins(descriptor_of(send), now());
 }
 
 void PeIpcq::request_accepted(InitiatorPort& /*port*/) { wake_at(now()); }
@@ -248,6 +257,7 @@ void PeIpcq::response(InitiatorPort& /*port*/, Payload& payload) {
     report->end = now();
   }
   command.set_response_status(payload.get_response_status());
+  if (observer_ != nullptr) observer_->service_ends(descriptor_of(command), now());
   commands_.respond(command);
 }
 

@@ -12,6 +12,7 @@
 #include "models/ipcq/message.h"
 #include "models/ipcq/topology.h"
 #include "models/pe/engine_statistics.h"
+#include "models/pe/pe_observer.h"
 #include "models/pe/pe_scratch.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/initiator_port.h"
@@ -64,6 +65,11 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   /// Places `depth` slots of `slot_bytes` each at the top of scratch, below those of directions opened before. Returns
   /// whether they fit.
   [[nodiscard]] bool open(Direction direction, Bytes slot_bytes);
+
+  void set_observer(PeId id, PeObserver* observer) noexcept {
+    id_ = id;
+    observer_ = observer;
+  }
 
   // For the program.
   [[nodiscard]] bool receives_from(Direction direction) const { return link(direction).slot_bytes > Bytes(0); }
@@ -135,14 +141,15 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   void take_send(Payload& command, Picoseconds at);
   void take_receive(Payload& command, Picoseconds at);
   void advance();
-  void take_in(Link& link);
-  void land(Link& link, Payload& payload);
+  void take_in(Direction direction, Link& link);
+  void land(Direction direction, Link& link, Payload& payload);
   void end_flight(Link& link);
   void match(Direction direction, Link& link);
   void complete_receive(const Receive& receive, Bytes landed);
   void give_back(Direction direction, LinkAddress what, Picoseconds at);
   void depart(Link& link, Picoseconds at, Message& message);
   void send_due(Link& link);
+  void departs(const Payload& send);
   void wake_at(Picoseconds time);
   /// The tensors one after another, in the message; idle bytes in mode `none`.
   [[nodiscard]] std::uint8_t* data_of(Message& message, const IpcqDescriptor& send);
@@ -170,6 +177,8 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   EngineStatistics sends_;
   std::int64_t receives_ = 0;
   std::string problem_;
+  PeId id_;  // for the observer
+  PeObserver* observer_ = nullptr;
 };
 
 }  // namespace kernwave

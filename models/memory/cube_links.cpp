@@ -72,6 +72,7 @@ void CubeLinks::response(InitiatorPort& /*port*/, Payload& payload) {
       // not: it sent them when the request left.
       if (payload.is_response_ok()) last = std::max(last, extension->first_data + request.link_time);
       extension->first_data += way(request) - request.link_wait;
+      extension->contention += request.link_wait;
     }
     request.at = last + way(request);
     to_requester_.push(request);
@@ -117,9 +118,14 @@ void CubeLinks::send_answer(Request request) {
   Cube& cube = place(target_of(*request.payload));
   const Picoseconds answered = request.at - config_.latency;
   auto* extension = request.payload->get_extension<RegionExtension>();
-  cube.link.stream(extension != nullptr ? extension->first_data : answered, length_of(*request.payload));
+  const Picoseconds from = extension != nullptr ? extension->first_data : answered;
+  const Picoseconds start = std::max(cube.link.free_at(), from);
+  cube.link.stream(from, length_of(*request.payload));
   cube.sent += length_of(*request.payload);
-  if (extension != nullptr) extension->first_data += way(request);
+  if (extension != nullptr) {
+    extension->first_data += way(request);
+    extension->contention = std::max(extension->contention, start - from);
+  }
   request.at = std::max(answered, cube.link.free_at()) + way(request);
   to_requester_.push(request);
 }

@@ -21,8 +21,8 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
       config_(config),
       mode_(mode),
       map_(config.channels, config.interleave),
-      channels_(static_cast<std::size_t>(config.channels),
-                StreamServer(ByteTime(config.bandwidth, config.efficiency, config.channels))),
+      idle_channel_(ByteTime(config.bandwidth, config.efficiency, config.channels)),
+      channels_(static_cast<std::size_t>(config.channels), idle_channel_),
       statistics_(static_cast<std::size_t>(config.channels)),
       held_(static_cast<std::size_t>(ports), 0),
       bytes_per_channel_(static_cast<std::size_t>(config.channels)) {
@@ -61,7 +61,11 @@ void Hbm::reserve(const Pending& pending) {
   Payload& payload = *pending.payload;
   const HbmRegion region = region_of(payload);
   payload.set_response_status(check(payload, region));
-  if (auto* extension = payload.get_extension<RegionExtension>()) extension->first_data = now();
+  auto* extension = payload.get_extension<RegionExtension>();
+  if (extension != nullptr) {
+    extension->first_data = now();
+    extension->contention = Picoseconds(0);
+  }
   if (payload.is_response_error()) {
     answers_.push({now(), pending.port, pending.payload});
     return;
@@ -69,14 +73,26 @@ void Hbm::reserve(const Pending& pending) {
   std::fill(bytes_per_channel_.begin(), bytes_per_channel_.end(), 0);
   map_.add_bytes(region, bytes_per_channel_);
   ScaledTime last = 0;
+  Bytes most;
   for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
     const Bytes bytes(bytes_per_channel_[channel]);
     if (bytes == Bytes(0)) continue;
+    const Picoseconds start = std::max(channels_[channel].free_at(), now());
     last = std::max(last, channels_[channel].stream(now(), bytes));
+    most = std::max(most, bytes);
+    if (observer_ != nullptr) {
+      const auto number = static_cast<std::int64_t>(channel);
+      observer_->served({cube_, number, payload.is_read(), bytes, now(), start, channels_[channel].free_at()});
+    }
     (payload.is_read() ? statistics_[channel].read : statistics_[channel].written) += bytes;
   }
   move_data(payload, region);
-  answers_.push({std::max(channels_.front().round_up(last), now()), pending.port, pending.payload});
+  const Picoseconds end = std::max(channels_.front().round_up(last), now());
+  if (extension != nullptr) {
+    StreamServer alone = idle_channel_;
+    extension->contention = end - alone.round_up(alone.stream(now(), most));
+  }
+  answers_.push({end, pending.port, pending.payload});
 }
 
 void Hbm::answer(const Pending& pending) {

@@ -7,6 +7,7 @@
 #include "models/base/exact_time.h"
 #include "models/base/systemc.h"
 #include "models/memory/channel_map.h"
+#include "models/memory/channel_observer.h"
 #include "models/memory/paged_store.h"
 #include "models/protocol/region_extension.h"
 #include "models/protocol/target_port.h"
@@ -40,6 +41,8 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
 
   [[nodiscard]] const std::vector<ChannelStatistics>& statistics() const noexcept { return statistics_; }
 
+  void set_observer(ChannelObserver* observer) noexcept { observer_ = observer; }
+
   /// Time-free access. Mode `none`: reads give zeroes, writes are dropped. The range must lie inside the capacity.
   void read(Bytes offset, std::uint8_t* out, Bytes count) const;
   void write(Bytes offset, const std::uint8_t* from, Bytes count);
@@ -65,6 +68,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   HbmConfig config_;
   DataMode mode_;
   ChannelMap map_;
+  StreamServer idle_channel_;
   std::vector<StreamServer> channels_;
   std::vector<ChannelStatistics> statistics_;
   std::vector<std::unique_ptr<TargetPort>> ports_;
@@ -74,6 +78,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   sc_core::sc_event wake_;
   std::vector<std::int64_t> bytes_per_channel_;  // work space of `reserve`
   PagedStore store_;
+  ChannelObserver* observer_ = nullptr;
 };
 
 }  // namespace kernwave

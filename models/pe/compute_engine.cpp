@@ -22,6 +22,7 @@ std::optional<Picoseconds> ComputeEngine::request(TargetPort& /*port*/, Payload&
 
 void ComputeEngine::take(Payload& payload, Picoseconds arrival) {
   queue_.push_back({&payload, arrival});
+  if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), arrival);
   if (queue_.size() == 1) start_next();
 }
 
@@ -30,6 +31,7 @@ void ComputeEngine::start_next() {
   started_ = std::max(queue_.front().arrival, current);
   const Picoseconds taken = duration(descriptor_of(*queue_.front().payload), started_);
   done_.notify(to_sc_time(started_ + taken - current));
+  if (observer_ != nullptr) observer_->service_begins(descriptor_of(*queue_.front().payload), started_);
 }
 
 void ComputeEngine::finish() {
@@ -45,6 +47,7 @@ void ComputeEngine::finish() {
     report->end = end;
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  if (observer_ != nullptr) observer_->service_ends(descriptor, end);
   queue_.pop_front();
   if (!queue_.empty()) start_next();
   if (Payload* waiting = commands_.withheld()) {

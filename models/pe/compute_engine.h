@@ -4,6 +4,7 @@
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/pe/engine_statistics.h"
+#include "models/pe/pe_observer.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/target_port.h"
 
@@ -16,6 +17,7 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
  public:
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] const EngineStatistics& statistics() const noexcept { return statistics_; }
+  void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
  protected:
   ComputeEngine(const sc_core::sc_module_name& name, std::int64_t queue_depth);
@@ -43,6 +45,7 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
   Picoseconds started_;
   sc_core::sc_event done_;
   EngineStatistics statistics_;
+  PeObserver* observer_ = nullptr;
 };
 
 }  // namespace kernwave

@@ -34,6 +34,7 @@ void DmaChannel::take(Payload& payload, Picoseconds arrival) {
   transfer.command = &payload;
   transfer.arrival = arrival;
   transfers_.push_back(transfer);
+  if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), arrival);
   if (set_up_next()) wake_at(transfers_[setting_up_ - 1].setup_done);
 }
 
@@ -47,6 +48,7 @@ void DmaChannel::response(InitiatorPort& /*port*/, Payload& payload) {
   transfer.first_data = transfer.answered ? std::min(transfer.first_data, first_data) : first_data;
   transfer.answered = true;
   transfer.last_response = now();
+  if (has_first_data) transfer.contention += request.extension().contention;
   if (transfer.status == tlm::TLM_OK_RESPONSE) transfer.status = request.get_response_status();
   --transfer.requests_outstanding;
   --outstanding_;
@@ -93,12 +95,27 @@ void DmaChannel::complete(const Transfer& transfer) {
     report->start = start;
     report->end = transfer.end;
   }
+  if (observer_ != nullptr) observe(transfer);
   transfer.command->set_response_status(transfer.status);
   if (Payload* waiting = commands_.withheld()) {
     take(*waiting, commands_.withheld_since());
     commands_.accept_withheld();
   }
   commands_.respond(*transfer.command);
+}
+
+void DmaChannel::observe(const Transfer& transfer) const {
+  const Descriptor& descriptor = descriptor_of(*transfer.command);
+  observer_->transferred(descriptor, {transfer.arrival, transfer.setup_done - config_.setup, transfer.requested,
+                                      transfer.first_data, transfer.last_response, transfer.contention, transfer.end});
+  observer_->service_ends(descriptor, transfer.end);
+  if (setting_up_ > 0) observe_front();
+}
+
+/// The first command has been set up, or the one before it has ended.
+void DmaChannel::observe_front() const {
+  const Transfer& front = transfers_.front();
+  observer_->service_begins(descriptor_of(*front.command), std::max(front.setup_done - config_.setup, last_end_));
 }
 
 /// Setups are serial: the next one starts when the command before it has sent its requests (without overlap: has
@@ -110,6 +127,7 @@ bool DmaChannel::set_up_next() {
   Transfer& transfer = transfers_[setting_up_];
   transfer.setup_done = std::max(transfer.arrival, now()) + config_.setup;
   ++setting_up_;
+  if (observer_ != nullptr && setting_up_ == 1) observe_front();
   return true;
 }
 
@@ -130,6 +148,7 @@ bool DmaChannel::send_requests() {
     if (memory_.busy() || memory_.free_at() > now() || outstanding_ == config_.outstanding) return false;
     send_next_request(transfer);
   }
+  transfer.requested = now();
   ++requesting_;
   return true;
 }

@@ -6,6 +6,7 @@
 #include "models/base/systemc.h"
 #include "models/pe/engine_statistics.h"
 #include "models/pe/memory_request.h"
+#include "models/pe/pe_observer.h"
 #include "models/pe/pe_scratch.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/initiator_port.h"
@@ -28,6 +29,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   [[nodiscard]] InitiatorSocket& memory_socket() noexcept { return memory_.socket(); }
   [[nodiscard]] const EngineStatistics& statistics() const noexcept { return statistics_; }
   [[nodiscard]] const MemoryRequestPool& request_pool() const noexcept { return requests_; }
+  void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
  private:
   struct Transfer {
@@ -44,6 +46,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
     Picoseconds first_data;
     Picoseconds last_response;
     Picoseconds end;
+    Picoseconds requested;  ///< its last request was sent
+    Picoseconds contention;
   };
 
   // TargetPort::Client and InitiatorPort::Client
@@ -59,6 +63,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   void stream_answered();
   void complete_finished();
   void complete(const Transfer& transfer);
+  void observe_front() const;
+  void observe(const Transfer& transfer) const;
   void schedule_next();
   void wake_at(Picoseconds time);
   void wake_now();
@@ -87,6 +93,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   bool advancing_ = false;  // inside advance(): a target that answers at once needs no wake-up
   sc_core::sc_event wake_;
   EngineStatistics statistics_;
+  PeObserver* observer_ = nullptr;
 };
 
 }  // namespace kernwave

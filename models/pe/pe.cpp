@@ -25,9 +25,13 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
   connector.connect(scheduler_.engine_socket(Engine::ipcq), ipcq_.command_socket(), prefix + "scheduler_to_ipcq");
 }
 
-void Pe::set_observer(OperationObserver* observer) noexcept {
+void Pe::set_observer(PeObserver* observer) noexcept {
   cpu_.set_observer(observer);
   scheduler_.set_observer(observer);
+  dma_.set_observer(observer);
+  gemm_.set_observer(observer);
+  math_.set_observer(observer);
+  ipcq_.set_observer(id(), observer);
 }
 
 const EngineStatistics& Pe::statistics(Engine engine) const noexcept {

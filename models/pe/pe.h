@@ -30,8 +30,8 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] InitiatorSocket& read_socket() noexcept { return dma_.read().memory_socket(); }
   [[nodiscard]] InitiatorSocket& write_socket() noexcept { return dma_.write().memory_socket(); }
 
-  /// Told of every operation and of every part of a composite. Before the run; nullptr: nobody.
-  void set_observer(OperationObserver* observer) noexcept;
+  /// Told of everything that happens here. Before the run; nullptr: nobody.
+  void set_observer(PeObserver* observer) noexcept;
 
   [[nodiscard]] PeCpu& cpu() noexcept { return cpu_; }
   [[nodiscard]] const PeCpu& cpu() const noexcept { return cpu_; }

@@ -41,26 +41,37 @@ void PeCpu::run() {
     program_(*this);
     drain();
     drained_ = true;
+    if (observer_ != nullptr) observer_->drained(id_, local_time_);
     ledger_.kernel_drained(local_time_);
   } catch (const std::exception& error) {
     ledger_.kernel_failed(id_, error.what());
   }
 }
 
-void PeCpu::spend(TimeCause cause, Cycles cycles) { advance_to(local_time_ + clock_(cycles), cause); }
+void PeCpu::pay_issue(Cycles cycles, SourceLocation where) {
+  const Picoseconds from = local_time_;
+  advance_to(from + clock_(cycles), TimeCause::issue);
+  if (observer_ != nullptr) observer_->issuing(id_, where, from, local_time_);
+}
 
 Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
   last_location_ = where;
   Command& command = pool_.acquire(descriptor);
   command.descriptor.id = OperationId{id_, next_sequence_++};
   command.report.where = where;
-  command.completion = completions_.open();
+  command.completion = completions_.open(command.descriptor.id.sequence);
   command.issued = local_time_;
   const Completion completion = command.completion;
   ledger_.activity_begins();
+  if (observer_ != nullptr) observer_->submitted({command.descriptor, where, completion, local_time_});
   commands_.send(command, local_time_ - now());
   if (commands_.busy()) wait_until([this] { return !commands_.busy(); }, TimeCause::queue);
+  const Picoseconds presented = local_time_;
   advance_to(commands_.free_at(), TimeCause::queue);
+  if (observer_ != nullptr && local_time_ > presented) {
+    observer_->wait_begins(wait_from(presented, TimeCause::queue));
+    observer_->wait_ends(wait_from(presented, TimeCause::queue), local_time_);
+  }
   return completion;
 }
 
@@ -68,6 +79,17 @@ void PeCpu::wait_for(Completion completion, TimeCause cause) {
   awaited_ = completion;
   wait_until([this, completion] { return completions_.is_complete(completion); }, cause);
   awaited_ = Completion{};
+}
+
+void PeCpu::await_observed(Completion completion, TimeCause cause) {
+  if (!is_complete(completion)) return wait_for(completion, cause);
+  ProgramWait none = wait_from(local_time_, cause);
+  none.on = completion;
+  observer_->wait_ends(none, local_time_);
+}
+
+ProgramWait PeCpu::wait_from(Picoseconds from, TimeCause cause) const {
+  return {id_, cause, from, awaited_, credit_direction_};
 }
 
 Picoseconds PeCpu::take_credit(Direction direction, SourceLocation where) {
@@ -105,6 +127,7 @@ bool PeCpu::release_if_due(Release& release) {
   ++released;
   Picoseconds& at = released_at_[static_cast<std::size_t>(release.direction)];
   at = std::max({release.not_before, now(), at});
+  if (observer_ != nullptr) observer_->slot_released(id_, release.direction, at, release.users);
   queues_->release_slot(release.direction, at);
   return true;
 }
@@ -124,10 +147,13 @@ template <typename Ready>
 void PeCpu::wait_until(Ready ready, TimeCause cause) {
   if (!ready()) {
     waiting_for_ = cause;
+    const Picoseconds from = local_time_;
+    if (observer_ != nullptr) observer_->wait_begins(wait_from(from, cause));
     ledger_.activity_ends();
     while (!ready() && error_.empty()) wait(wake_);
     ledger_.activity_begins();
     advance_to(now(), cause);
+    if (observer_ != nullptr) observer_->wait_ends(wait_from(from, cause), local_time_);
   }
   if (!error_.empty()) throw std::runtime_error(error_);
 }
@@ -149,8 +175,8 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
                          of_a_message ? queues_->problem() : "was answered with " + payload.get_response_string());
   }
   if (observer_ != nullptr) {
-    observer_->completed(
-        {command.descriptor, command.report.where, command.issued, command.report.start, command.report.end});
+    observer_->completed({command.descriptor, command.report.where, command.completion, command.issued,
+                          command.report.start, command.report.end});
   }
   completions_.complete(command.completion);
   ledger_.activity_ends();

@@ -9,7 +9,7 @@
 #include "models/base/clock.h"
 #include "models/base/systemc.h"
 #include "models/ipcq/pe_ipcq.h"
-#include "models/pe/operation_observer.h"
+#include "models/pe/pe_observer.h"
 #include "models/pe/stall_account.h"
 #include "models/protocol/command.h"
 #include "models/protocol/completion.h"
@@ -39,15 +39,30 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
 
   /// The program to run from time 0. Before simulation starts; a PE without one stays idle.
   void set_program(Program program);
-  void set_observer(OperationObserver* observer) noexcept { observer_ = observer; }
+  void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
   // For the program, from its thread.
   [[nodiscard]] PeId id() const noexcept { return id_; }
   [[nodiscard]] Picoseconds local_time() const noexcept { return local_time_; }
-  void spend(TimeCause cause, Cycles cycles);
+  /// Spends cycles on issuing the operation at `where`.
+  void pay_issue(Cycles cycles, SourceLocation where);
   /// Presents a command to the scheduler; returns when it has been taken. The id is filled in.
   Completion submit(const Descriptor& descriptor, SourceLocation where);
   void wait_for(Completion completion, TimeCause cause);
+  /// The same, if it is not complete.
+  void await(Completion completion, TimeCause cause) {
+    if (observer_ != nullptr) return await_observed(completion, cause);
+    if (!is_complete(completion)) wait_for(completion, cause);
+  }
+  /// The next operation reads what that one makes.
+  void await_operand(Completion completion, TimeCause cause) {
+    if (observer_ != nullptr) observer_->depends(id_, completion);
+    await(completion, cause);
+  }
+  /// The program uses scratch up to `top`.
+  void note_scratch(Bytes top) {
+    if (observer_ != nullptr) observer_->scratch_used(id_, top, local_time_);
+  }
   /// Waits until the peer in that direction has a free slot and the window is open, and takes both. Returns the wait.
   Picoseconds take_credit(Direction direction, SourceLocation where);
   /// The program is done with message `number` of a direction; its slot falls free when the `users` of its bytes are
@@ -85,6 +100,8 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   /// Waits until `ready()`; the program's time becomes at least now, and what that adds is booked on `cause`.
   template <typename Ready>
   void wait_until(Ready ready, TimeCause cause);
+  void await_observed(Completion completion, TimeCause cause);
+  [[nodiscard]] ProgramWait wait_from(Picoseconds from, TimeCause cause) const;
   void advance_to(Picoseconds time, TimeCause cause);
   void release_slots();
   [[nodiscard]] bool release_if_due(Release& release);
@@ -97,7 +114,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   CommandPool pool_;
   CompletionTable completions_;
   Program program_;
-  OperationObserver* observer_ = nullptr;
+  PeObserver* observer_ = nullptr;
   sc_core::sc_event wake_;
   Completion awaited_;     // whose completion wakes the thread
   bool draining_ = false;  // the last completion wakes the thread

@@ -16,6 +16,10 @@ class PeDma : public sc_core::sc_module {
 
   [[nodiscard]] DmaChannel& read() noexcept { return read_; }
   [[nodiscard]] DmaChannel& write() noexcept { return write_; }
+  void set_observer(PeObserver* observer) noexcept {
+    read_.set_observer(observer);
+    write_.set_observer(observer);
+  }
   [[nodiscard]] const DmaChannel& read() const noexcept { return read_; }
   [[nodiscard]] const DmaChannel& write() const noexcept { return write_; }
 

@@ -60,6 +60,7 @@ Picoseconds PeScheduler::take(Payload& payload, Picoseconds presented) {
   const Picoseconds taken = std::max(presented, place_free);
   ++taken_;
   queue_.push_back({&payload, taken});
+  if (observer_ != nullptr) observer_->taken(descriptor_of(payload), presented, taken);
   return taken;
 }
 
@@ -99,6 +100,7 @@ bool PeScheduler::hand_on(Payload& payload, InitiatorPort& port, Picoseconds& at
   } else {
     at = std::max(at, port.free_at());
   }
+  if (observer_ != nullptr) observer_->handed_on(descriptor_of(payload), at);
   port.send(payload, std::max(at - now(), Picoseconds(0)));
   return true;
 }
@@ -109,6 +111,7 @@ bool PeScheduler::keep_composite(Payload& payload, Picoseconds at) {
     wake_at(at);
     return false;
   }
+  if (observer_ != nullptr) observer_->handed_on(descriptor_of(payload), at);
   composites_.add(payload, at);
   shared_until_ = no_end;
   return true;
@@ -133,12 +136,14 @@ void PeScheduler::present_part(CompositeStage stage, InitiatorPort& port) {
   Command& command = parts_.acquire(part.descriptor);
   command.report.where = part.where;
   command.issued = part.issued;
+  if (observer_ != nullptr) observer_->presented(part.descriptor, part.issued, now());
   port.send(command);
 }
 
 void PeScheduler::part_ended(const Command& part) {
   if (observer_ != nullptr) {
-    observer_->completed({part.descriptor, part.report.where, part.issued, part.report.start, part.report.end});
+    observer_->completed(
+        {part.descriptor, part.report.where, Completion{}, part.issued, part.report.start, part.report.end});
   }
   const CompositeStage stage = stage_of(part.descriptor.engine);
   if (stage == CompositeStage::read) ++composite_statistics_.reads;

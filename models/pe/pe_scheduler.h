@@ -9,7 +9,7 @@
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/pe/composite_sequencer.h"
-#include "models/pe/operation_observer.h"
+#include "models/pe/pe_observer.h"
 #include "models/protocol/command.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/initiator_port.h"
@@ -43,8 +43,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) noexcept { return port_of(engine).socket(); }
 
-  /// Told of each part of a composite when it has ended.
-  void set_observer(OperationObserver* observer) noexcept { observer_ = observer; }
+  void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
   // After the run.
   [[nodiscard]] const CompositeStatistics& composite_statistics() const noexcept { return composite_statistics_; }
@@ -90,7 +89,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
 
   CompositeSequencer composites_;
   CommandPool parts_;
-  OperationObserver* observer_ = nullptr;
+  PeObserver* observer_ = nullptr;
   CompositeStatistics composite_statistics_;
 };
 

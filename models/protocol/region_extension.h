@@ -13,7 +13,9 @@ namespace kernwave {
 class RegionExtension : public tlm::tlm_extension<RegionExtension> {
  public:
   HbmRegion region;
-  Picoseconds first_data;  ///< set by the memory with BEGIN_RESP
+  // Set by the memory with BEGIN_RESP.
+  Picoseconds first_data;
+  Picoseconds contention;  ///< how much earlier the response had come if channels and links had served nobody else
 
   [[nodiscard]] tlm_extension_base* clone() const override { return new RegionExtension(*this); }
   void copy_from(const tlm_extension_base& other) override { *this = static_cast<const RegionExtension&>(other); }

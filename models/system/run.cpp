@@ -14,6 +14,8 @@ RunEnd run_to_end(RunLedger& ledger) {
       return RunEnd::finished;
     case RunLedger::State::failed:
       return RunEnd::failed;
+    case RunLedger::State::interrupted:
+      return RunEnd::interrupted;
     case RunLedger::State::deadlocked:
     case RunLedger::State::running:
       break;

@@ -10,7 +10,8 @@ namespace kernwave {
 enum class RunEnd : std::uint8_t {
   finished,  ///< every kernel has drained
   failed,    ///< a kernel has stopped with an error
-  stuck,     ///< a kernel has not ended, and nothing that could let it go on can happen any more
+  interrupted,
+  stuck,  ///< a kernel has not ended, and nothing that could let it go on can happen any more
 };
 
 /// Starts the simulation and returns when the ledger says that the run is over, or when no event is left. Events that

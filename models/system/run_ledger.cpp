@@ -34,7 +34,8 @@ void RunLedger::kernel_failed(PeId pe, const std::string& message) {
 RunLedger::State RunLedger::state() const noexcept {
   if (!failures_.empty()) return State::failed;
   if (deadlocked_) return State::deadlocked;
-  return running_ == 0 ? State::finished : State::running;
+  if (running_ == 0) return State::finished;
+  return interrupted_ ? State::interrupted : State::running;
 }
 
 }  // namespace kernwave

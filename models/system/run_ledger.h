@@ -12,11 +12,11 @@ namespace kernwave {
 
 /// Counts kernels, and everything that can still make one go on: activities. A running kernel is one, and so is an
 /// operation in flight, unless it waits for a message that nobody has sent. `finished()` is raised when the last kernel
-/// has drained, when one has failed, or in a deadlock: kernels that have not ended and no activity, whatever other
-/// events (a clock, a refresh) keep coming. Construct during elaboration.
+/// has drained, when one has failed, when the run is interrupted, or in a deadlock: kernels that have not ended and no
+/// activity, whatever other events (a clock, a refresh) keep coming. Construct during elaboration.
 class RunLedger {
  public:
-  enum class State : std::uint8_t { running, finished, failed, deadlocked };
+  enum class State : std::uint8_t { running, finished, failed, deadlocked, interrupted };
 
   /// A kernel that stopped with an error.
   struct Failure {
@@ -35,6 +35,12 @@ class RunLedger {
   }
   void kernel_drained(Picoseconds at);
   void kernel_failed(PeId pe, const std::string& message);
+
+  /// Somebody wants the run to end here.
+  void interrupt() {
+    interrupted_ = true;
+    finished_.notify(sc_core::SC_ZERO_TIME);
+  }
 
   /// Something that may let a kernel go on has begun or ended. Whoever sends messages to a PE from outside the model
   /// holds one activity for as long as more may come.
@@ -55,6 +61,7 @@ class RunLedger {
   std::int64_t running_ = 0;
   std::int64_t activities_ = 0;
   bool deadlocked_ = false;
+  bool interrupted_ = false;
   Picoseconds end_;
   std::vector<Failure> failures_;
   sc_core::sc_event finished_;

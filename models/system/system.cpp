@@ -55,6 +55,14 @@ void System::connect_link(Connector& connector, TargetSocket& input, InitiatorSo
   connector.connect(output, pe(to.pe).ipcq().in_socket(arrival), "link_to_" + receiver);
 }
 
+void System::set_observer(PeObserver* observer) noexcept {
+  for (std::int64_t id = 0; id < pe_count(); ++id) pe(PeId(id)).set_observer(observer);
+}
+
+void System::set_channel_observer(ChannelObserver* observer) noexcept {
+  for (const auto& cube : cubes_) cube->hbm().set_observer(observer);
+}
+
 std::size_t System::link_index(PeId from, Direction direction) noexcept {
   return static_cast<std::size_t>(from.count()) * direction_count + static_cast<std::size_t>(direction);
 }

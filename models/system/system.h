@@ -36,6 +36,11 @@ class System : public sc_core::sc_module {
   /// Between the cubes; none in a system of one.
   [[nodiscard]] const CubeLinks* links() const noexcept { return links_.get(); }
   [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
+
+  /// Of all PEs. Before the run; nullptr: nobody.
+  void set_observer(PeObserver* observer) noexcept;
+  /// Of the HBM of all cubes. Before the run; nullptr: nobody.
+  void set_channel_observer(ChannelObserver* observer) noexcept;
   [[nodiscard]] const RunLedger& ledger() const noexcept { return ledger_; }
 
   [[nodiscard]] const Cube& cube(CubeId id) const { return *cubes_.at(static_cast<std::size_t>(id.count())); }

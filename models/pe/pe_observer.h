@@ -1,0 +1,109 @@
+// Who wants to know what happens in a PE.
+#pragma once
+
+#include <vector>
+
+#include "models/base/address.h"
+#include "models/base/direction.h"
+#include "models/base/quantity.h"
+#include "models/pe/stall_account.h"
+#include "models/protocol/completion.h"
+#include "models/protocol/descriptor.h"
+
+namespace kernwave {
+
+/// An operation that a program has issued.
+struct IssuedOperation {
+  const Descriptor& descriptor;
+  SourceLocation where;
+  Completion completion;
+  Picoseconds issued;  ///< its issue cost is paid and it is presented to the scheduler
+};
+
+/// An operation, or a part of a composite (`descriptor.id.part` > 0), that has completed.
+struct CompletedOperation {
+  const Descriptor& descriptor;
+  SourceLocation where;
+  Completion completion;  ///< none of a part
+  Picoseconds issued;  ///< its issue cost is paid and it is presented to the scheduler; of a part: its dispatch began
+  Picoseconds start;   ///< its engine takes it in service
+  Picoseconds end;
+};
+
+/// A stretch of time in which a program waits.
+struct ProgramWait {
+  PeId pe;
+  TimeCause cause = TimeCause::compute;
+  Picoseconds from;
+  Completion on;                           ///< the operation waited for; none for a credit, a place in a queue, drain
+  Direction direction = Direction::north;  ///< of a credit
+};
+
+/// How a command passed a DMA channel.
+struct TransferPhases {
+  Picoseconds arrival;        ///< handed on by the scheduler
+  Picoseconds setup_start;    ///< its setup began
+  Picoseconds requested;      ///< its last request was sent
+  Picoseconds first_data;     ///< the memory had or took the first data
+  Picoseconds last_response;  ///< the memory's last answer
+  Picoseconds contention;     ///< part of the time to the last answer: channels and links that served others
+  Picoseconds end;
+};
+
+/// Told of everything that a PE does; each kind of observer overrides what it needs.
+///
+/// Calls come in causal order: an event is told after those that led to it. Their times need not ascend: the program
+/// and the scheduler work ahead of simulated time, so a time may lie in the future, never in the past of what depends
+/// on it. Calls of different PEs in one instant come in any order.
+class PeObserver {
+ public:
+  PeObserver() = default;
+  PeObserver(const PeObserver&) = delete;
+  PeObserver& operator=(const PeObserver&) = delete;
+  virtual ~PeObserver() = default;
+
+  // ---- the program, in program order
+
+  /// Pays the issue cost of an operation.
+  virtual void issuing(PeId /*pe*/, SourceLocation /*where*/, Picoseconds /*from*/, Picoseconds /*to*/) {}
+  /// The next operation to be submitted reads what that one has made.
+  virtual void depends(PeId /*pe*/, Completion /*on*/) {}
+  virtual void submitted(const IssuedOperation& /*operation*/) {}
+  virtual void wait_begins(const ProgramWait& /*wait*/) {}
+  /// `to` may equal `wait.from`. An operand is told of even if it was there; then without wait_begins.
+  virtual void wait_ends(const ProgramWait& /*wait*/, Picoseconds /*to*/) {}
+  /// Bytes of scratch in use, slots of queues included.
+  virtual void scratch_used(PeId /*pe*/, Bytes /*bytes*/, Picoseconds /*at*/) {}
+  /// Its last operation is complete.
+  virtual void drained(PeId /*pe*/, Picoseconds /*at*/) {}
+
+  // ---- the scheduler, in the order of its queue
+
+  virtual void taken(const Descriptor& /*operation*/, Picoseconds /*presented*/, Picoseconds /*at*/) {}
+  virtual void handed_on(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
+  /// A part of a composite goes to its engine; its dispatch began at `issued`.
+  virtual void presented(const Descriptor& /*part*/, Picoseconds /*issued*/, Picoseconds /*at*/) {}
+
+  // ---- engines, each in its own order
+
+  virtual void arrived(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
+  virtual void service_begins(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
+  /// Before service_ends, of a DMA channel.
+  virtual void transferred(const Descriptor& /*operation*/, const TransferPhases& /*phases*/) {}
+  virtual void service_ends(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
+
+  // ---- queues from neighbours
+
+  virtual void slot_filled(PeId /*pe*/, Direction /*from*/, Picoseconds /*at*/) {}
+  /// The oldest slot that is not released is free from `at` on, and then a credit for it goes back. `users` are the
+  /// operations that used it to the last, all complete.
+  virtual void slot_released(PeId /*pe*/, Direction /*from*/, Picoseconds /*at*/,
+                             const std::vector<Completion>& /*users*/) {}
+
+  // ---- the end of an operation
+
+  /// Called in order of completion, parts before their composite.
+  virtual void completed(const CompletedOperation& /*operation*/) {}
+};
+
+}  // namespace kernwave
