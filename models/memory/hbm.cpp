@@ -77,22 +77,27 @@ void Hbm::reserve(const Pending& pending) {
   for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
     const Bytes bytes(bytes_per_channel_[channel]);
     if (bytes == Bytes(0)) continue;
-    const Picoseconds start = std::max(channels_[channel].free_at(), now());
+    if (observer_ != nullptr) observe(payload, channel, bytes);
     last = std::max(last, channels_[channel].stream(now(), bytes));
     most = std::max(most, bytes);
-    if (observer_ != nullptr) {
-      const auto number = static_cast<std::int64_t>(channel);
-      observer_->served({cube_, number, payload.is_read(), bytes, now(), start, channels_[channel].free_at()});
-    }
     (payload.is_read() ? statistics_[channel].read : statistics_[channel].written) += bytes;
   }
   move_data(payload, region);
   const Picoseconds end = std::max(channels_.front().round_up(last), now());
   if (extension != nullptr) {
     StreamServer alone = idle_channel_;
-    extension->contention = end - alone.round_up(alone.stream(now(), most));
+    const ScaledTime undisturbed = alone.stream(now(), most);
+    if (last != undisturbed) extension->contention = end - alone.round_up(undisturbed);
   }
   answers_.push({end, pending.port, pending.payload});
+}
+
+void Hbm::observe(const Payload& payload, std::size_t channel, Bytes bytes) {
+  StreamServer served = channels_[channel];
+  const Picoseconds start = std::max(served.free_at(), now());
+  served.stream(now(), bytes);
+  const auto number = static_cast<std::int64_t>(channel);
+  observer_->served({cube_, number, payload.is_read(), bytes, now(), start, served.free_at()});
 }
 
 void Hbm::answer(const Pending& pending) {

@@ -59,6 +59,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   void enter(TargetPort& port, Payload& payload, Picoseconds at);
   void serve();
   void reserve(const Pending& pending);
+  void observe(const Payload& payload, std::size_t channel, Bytes bytes);
   void answer(const Pending& pending);
   [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
   void move_data(Payload& payload, const HbmRegion& region);
