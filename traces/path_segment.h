@@ -11,21 +11,22 @@ namespace kernwave::traces {
 
 /// What the end of a run waited for.
 enum class PathCause : std::uint8_t {
-  issue,       ///< a program paying issue cost
-  dispatch,    ///< the scheduler handing a command on
-  dma_setup,   ///< a DMA channel setting a command up
-  memory,      ///< latency between a request and its first data
-  contention,  ///< channels and links of the memory serving others
-  hbm,         ///< channels of the memory moving this transfer's bytes
-  dma_read,    ///< the read port moving bytes
-  dma_write,   ///< the write port moving bytes
-  gemm,        ///< the matrix engine
-  math,        ///< the vector engine
-  hop,         ///< latency of queue links: messages and returned credits
-  link,        ///< a queue link moving a message's bytes
-  link_queue,  ///< a queue link serving other messages
+  issue,        ///< a program paying issue cost
+  dispatch,     ///< the scheduler handing a command on
+  dma_setup,    ///< a DMA channel setting a command up
+  memory,       ///< latency between a request and its first data
+  contention,   ///< channels and links of the memory serving others
+  hbm,          ///< channels of the memory moving this transfer's bytes
+  dma_read,     ///< the read port moving bytes
+  dma_write,    ///< the write port moving bytes
+  gemm,         ///< the matrix engine
+  math,         ///< the vector engine
+  hop,          ///< latency of queue links: messages and returned credits
+  link,         ///< a queue link moving a message's bytes
+  link_queue,   ///< a queue link serving other messages
+  unexplained,  ///< none of these: a module of the user's own took the time
 };
-inline constexpr std::size_t path_cause_count = 13;
+inline constexpr std::size_t path_cause_count = 14;
 
 [[nodiscard]] std::string_view name_of(PathCause cause) noexcept;
 

@@ -6,7 +6,7 @@ PeGemm::PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeSc
     : ComputeEngine(name, config.gemm.queue_depth),
       config_(config.gemm),
       scratch_config_(config.scratch),
-      clock_(config.clock),
+      clock_(gemm_clock(config)),
       scratch_(scratch) {}
 
 Picoseconds PeGemm::duration(const Descriptor& descriptor, Picoseconds start) {

@@ -44,6 +44,7 @@ struct GemmConfig {
   std::int64_t f32_cycles = 4;
   std::int64_t f16_cycles = 1;
   std::int64_t bf16_cycles = 1;
+  std::int64_t clock_multiple = 1;  ///< the engine's clock, that of its scratch port too, in clocks of the PE
   std::int64_t queue_depth = 16;
 };
 
@@ -66,6 +67,7 @@ struct MathCycles {
 struct MathConfig {
   std::int64_t lanes = 256;
   MathCycles cycles;
+  std::int64_t clock_multiple = 1;  ///< the engine's clock in clocks of the PE
   std::int64_t queue_depth = 16;
 };
 
@@ -114,6 +116,14 @@ struct PeConfig {
   DmaConfig dma;
   IpcqConfig ipcq;
 };
+
+/// Clocks of the engines.
+[[nodiscard]] constexpr Frequency gemm_clock(const PeConfig& config) noexcept {
+  return config.clock * config.gemm.clock_multiple;
+}
+[[nodiscard]] constexpr Frequency math_clock(const PeConfig& config) noexcept {
+  return config.clock * config.math.clock_multiple;
+}
 
 struct HbmConfig {
   std::int64_t channels = 16;

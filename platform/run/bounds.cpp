@@ -40,7 +40,8 @@ Resource Bounds::largest() const {
 
 Bounds compulsory_bounds(const System& system, const std::vector<CompulsoryWork>& work, DType dtype) {
   const SystemConfig& config = system.config();
-  const Clock clock(config.pe.clock);
+  const Clock gemm(gemm_clock(config.pe));
+  const Clock math(math_clock(config.pe));
   GemmConfig ideal = config.pe.gemm;
   ideal.dataflow = GemmDataflow::ideal;
   Bounds bounds;
@@ -54,10 +55,10 @@ Bounds compulsory_bounds(const System& system, const std::vector<CompulsoryWork>
     raise(bounds, Resource::dma_read, duration(mine.read, config.pe.dma.bandwidth));
     raise(bounds, Resource::dma_write, duration(mine.written, config.pe.dma.bandwidth));
     raise(bounds, Resource::gemm_ideal,
-          clock(dataflow_cycles(ideal, {mine.multiply_accumulates, 1, 1}, dtype, GemmStart::back_to_back)));
+          gemm(dataflow_cycles(ideal, {mine.multiply_accumulates, 1, 1}, dtype, GemmStart::back_to_back)));
     raise(bounds, Resource::gemm_dataflow,
           share(issued.dataflow, mine.multiply_accumulates, issued.multiply_accumulates));
-    raise(bounds, Resource::math, clock(mine.math));
+    raise(bounds, Resource::math, math(mine.math));
   }
   for (const CompulsoryWork& cube : cubes) {
     raise(bounds, Resource::hbm_read, cube_time(config.hbm, cube.read));

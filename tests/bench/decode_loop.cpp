@@ -41,12 +41,14 @@ constexpr std::int64_t operations_per_tile = 17;
 
 }  // namespace
 
-double decode_operation_nanoseconds(std::int64_t cubes, std::int64_t pes_per_cube, std::int64_t operations) {
+double decode_operation_nanoseconds(std::int64_t cubes, std::int64_t pes_per_cube, std::int64_t operations,
+                                    const std::function<void(System&)>& attach) {
   SystemConfig config;
   config.cubes = cubes;
   config.pes_per_cube = pes_per_cube;
   Connector connector;
   System system("system", config, DataMode::none, connector);
+  attach(system);
   std::vector<Pe*> pes;
   for (std::int64_t id = 0; id < system.pe_count(); ++id) pes.push_back(&system.pe(PeId(id)));
   const auto args = decode_args(cubes, pes_per_cube, operations / (operations_per_tile * system.pe_count()));

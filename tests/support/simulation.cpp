@@ -16,8 +16,10 @@ SystemConfig one_cube(std::int64_t pes) {
 }
 
 Simulation::Simulation(const SystemConfig& config, DataMode mode, ConstructionOrder order)
-    : system_("system", config, mode, connector_, order) {
-  for (Pe* pe : all_pes()) pe->set_observer(&log_);
+    : path_(config, traces::CriticalPath::Detail::sums), system_("system", config, mode, connector_, order) {
+  observers_.add(log_);
+  observers_.add(path_);
+  system_.set_observer(&observers_);
 }
 
 std::vector<Pe*> Simulation::all_pes() {
@@ -92,6 +94,19 @@ void Simulation::finish(RunEnd expected) {
     EXPECT_LE(pe->cpu().local_time(), latency());
     EXPECT_LE(pe->scratch().peak(), pe->scratch().capacity());
   }
+  check_critical_path();
+}
+
+void Simulation::check_critical_path() const {
+  const traces::PathSummary path = path_.summary();
+  EXPECT_EQ(path.latency, system_.ledger().end());
+  Picoseconds by_cause;
+  for (const Picoseconds time : path.causes) by_cause += time;
+  EXPECT_EQ(by_cause, path.latency);
+  Picoseconds by_line;
+  for (const traces::PathSummary::Line& line : path.lines) by_line += line.total;
+  EXPECT_EQ(by_line, path.latency);
+  EXPECT_EQ(path.causes[static_cast<std::size_t>(traces::PathCause::unexplained)], Picoseconds(0));
 }
 
 std::string Simulation::log_csv() const { return to_csv(log_.rows(), traces::SourceLines::without); }

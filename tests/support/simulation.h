@@ -1,4 +1,5 @@
-// A machine under test: every socket monitored, every operation logged, the invariants of a run checked at its end.
+// A machine under test: every socket monitored, every operation logged, the critical path followed, the invariants of a
+// run checked at its end.
 #pragma once
 
 #include <string>
@@ -8,6 +9,8 @@
 #include "models/system/run.h"
 #include "models/system/system.h"
 #include "tests/support/quantities.h"
+#include "traces/critical_path/critical_path.h"
+#include "traces/observer_group.h"
 #include "traces/op_log.h"
 #include "traces/protocol_monitor.h"
 
@@ -17,7 +20,8 @@ namespace kernwave::testing {
 [[nodiscard]] SystemConfig one_cube(std::int64_t pes = 1);
 
 /// Construct inside `in_child`. After `run`, expects that the kernels drained without an error (unless told otherwise),
-/// no protocol violation, no payload in use, and that the time of every PE is accounted for to the picosecond.
+/// no protocol violation, no payload in use, that the time of every PE is accounted for to the picosecond, and that the
+/// critical path explains all of the latency.
 class Simulation {
  public:
   explicit Simulation(const SystemConfig& config = one_cube(), DataMode mode = DataMode::full,
@@ -49,6 +53,9 @@ class Simulation {
     return pe(pe_id).cpu().account().of(cause);
   }
   [[nodiscard]] std::vector<traces::OperationRow> rows() const { return log_.rows(); }
+  [[nodiscard]] traces::PathSummary critical_path() const { return path_.summary(); }
+  /// Before the run: one more observer, which must outlive it.
+  void observe(PeObserver& observer) { observers_.add(observer); }
   /// The op log without source lines.
   [[nodiscard]] std::string log_csv() const;
   [[nodiscard]] std::int64_t count(Engine engine) const;
@@ -61,11 +68,14 @@ class Simulation {
  private:
   void launch_parts(const std::vector<Part>& parts, const tl::Queues& queues, tl::Policy policy);
   void finish(RunEnd expected);
+  void check_critical_path() const;
   [[nodiscard]] std::string first_failure() const;
   [[nodiscard]] std::vector<Pe*> all_pes();
 
   traces::MonitoringConnector connector_;
   traces::OpLog log_;
+  traces::CriticalPath path_;
+  traces::PeObserverGroup observers_;
   System system_;
 };
 

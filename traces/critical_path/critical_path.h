@@ -1,0 +1,86 @@
+// The critical path of a run: what its end was waiting for, all the way back to its start.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "models/pe/pe_observer.h"
+#include "models/system/system_config.h"
+#include "traces/critical_path/pe_paths.h"
+#include "traces/path_segment.h"
+
+namespace kernwave::traces {
+
+/// Where a run's latency went.
+struct PathSummary {
+  using Causes = std::array<Picoseconds, path_cause_count>;
+  struct Line {
+    SourceLocation where;
+    Causes causes{};
+    Picoseconds total;
+  };
+
+  Picoseconds latency;      ///< of the PE that drained last
+  Causes causes{};          ///< sum to the latency
+  std::vector<Line> lines;  ///< sum to the latency; the longest first
+};
+
+/// Follows paths through all PEs, forward and as the run goes. Exact: every picosecond of the latency has one cause and
+/// one line.
+///
+/// Each instant continues the path of the predecessor that came last (`PePaths` has the order of ties). A message takes
+/// its sender's path to the receiver, a returned credit the receiver's to the sender. What a transfer waited for in the
+/// memory because that served others is a cause of its own; the path does not go on to those others.
+class CriticalPath : public PeObserver {
+ public:
+  /// With `keep_segments`, memory grows with the length of the path.
+  enum class Detail : std::uint8_t { sums, segments };
+  CriticalPath(const SystemConfig& config, Detail detail);
+
+  /// Of a run that has finished.
+  [[nodiscard]] PathSummary summary() const;
+  /// In order, without gaps, from 0 to the latency. Only with Detail::segments.
+  [[nodiscard]] std::vector<PathSegment> segments() const;
+  /// Stretches held in memory at the most.
+  [[nodiscard]] std::size_t history_size() const noexcept { return pool_.nodes(); }
+
+  // PeObserver
+  void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override;
+  void submitted(const IssuedOperation& operation) override;
+  void wait_ends(const ProgramWait& wait, Picoseconds to) override;
+  void drained(PeId pe, Picoseconds at) override;
+  void taken(const Descriptor& operation, Picoseconds presented, Picoseconds at) override;
+  void handed_on(const Descriptor& operation, Picoseconds at) override;
+  void presented(const Descriptor& part, Picoseconds issued, Picoseconds at) override;
+  void service_begins(const Descriptor& operation, Picoseconds at) override;
+  void transferred(const Descriptor& operation, const TransferPhases& phases) override;
+  void service_ends(const Descriptor& operation, Picoseconds at) override;
+  void slot_released(PeId pe, Direction from, Picoseconds at, const std::vector<Completion>& users) override;
+  void completed(const CompletedOperation& operation) override;
+
+ private:
+  struct End {
+    Path path;
+    PeId pe;
+    bool known = false;
+  };
+
+  [[nodiscard]] PePaths& of(PeId pe) { return *pes_[static_cast<std::size_t>(pe.count())]; }
+  [[nodiscard]] SiteId site_of(SourceLocation where);
+  void message_ends(const Descriptor& operation, Picoseconds at);
+
+  SystemConfig config_;
+  PathPool pool_;
+  std::vector<std::unique_ptr<PePaths>> pes_;
+  std::vector<SourceLocation> sites_;
+  std::map<std::pair<const char*, int>, SiteId> site_ids_;
+  SourceLocation last_where_;  // what was looked up last: the same again, mostly
+  SiteId last_site_ = 0;
+  End end_;
+};
+
+}  // namespace kernwave::traces

@@ -1,0 +1,141 @@
+// Critical paths through one PE: what each instant that others wait for was itself waiting for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/base/clock.h"
+#include "models/base/ring_queue.h"
+#include "models/pe/pe_observer.h"
+#include "models/system/system_config.h"
+#include "traces/critical_path/path.h"
+
+namespace kernwave::traces {
+
+/// Follows the operations of one PE from hand to hand. Each instant takes over the path of the predecessor that came
+/// last: of several in one instant an operand's before an engine's, an engine's before the program's, the program's
+/// before a credit's or the memory's. All is decided by times and numbers, never by the order of calls in one instant.
+class PePaths {
+ public:
+  PePaths(PathPool& pool, const PeConfig& config);
+
+  // ---- the program
+
+  void issued(const PathUse& use, Picoseconds to);
+  void submitted(const IssuedOperation& operation, SiteId site);
+  /// All waits but those for credits.
+  void waited(const ProgramWait& wait, Picoseconds to);
+  void waited_for_credit(const ProgramWait& wait, Picoseconds to);
+  [[nodiscard]] const Path& program() const noexcept { return program_; }
+
+  // ---- the scheduler
+
+  void taken(Picoseconds presented, Picoseconds at);
+  void handed_on(const Descriptor& operation, Picoseconds at);
+  void presented(const Descriptor& part, Picoseconds issued, Picoseconds at);
+
+  // ---- engines
+
+  void service_begins(const Descriptor& operation, Picoseconds at);
+  void computed(const Descriptor& operation, Picoseconds end);
+  void transferred(const Descriptor& operation, const TransferPhases& phases);
+  void composite_completed(const CompletedOperation& operation);
+
+  // ---- messages
+
+  /// The path of the oldest message on its way in that direction that has not landed, to its landing.
+  [[nodiscard]] Path landed(Direction direction, Picoseconds at);
+  /// The oldest message on its way has landed.
+  [[nodiscard]] bool has_landed(Direction direction) const noexcept { return of(direction).landed > 0; }
+  /// Its send is complete.
+  void sent(Direction direction);
+  /// A message of `path` has landed here.
+  void arrives(Direction from, const Path& path);
+  [[nodiscard]] bool has_arrival(Direction from) const { return !of(from).landings.empty(); }
+  /// The oldest message from there is received; the path of its window's return when it reaches the sender.
+  [[nodiscard]] Path received(Direction from, Picoseconds at);
+  /// The path of the credit that goes back, when it reaches the sender.
+  [[nodiscard]] Path released(Direction from, Picoseconds at, const std::vector<Completion>& users);
+  void window_returns(Direction direction, const Path& path);
+  void credit_returns(Direction direction, const Path& path);
+
+ private:
+  /// An operation or part on its way.
+  struct Flight {
+    OperationId id;
+    SiteId site = 0;
+    Completion completion;
+    Bytes bytes;
+    Path path;
+    Picoseconds start;  ///< of its service
+  };
+  struct Station {
+    RingQueue<Flight> flights;
+    Path last;               ///< the end of the operation before
+    Path requested;          ///< of a DMA channel: the last request of the command before
+    RingQueue<Path> recent;  ///< ends of parts, which later parts wait for
+  };
+  struct Composite {
+    std::int64_t sequence = 0;
+    SiteId site = 0;
+    Path handed_on;
+    Path last_part;
+  };
+  struct Done {
+    std::uint32_t generation = 0;
+    Path path;
+  };
+  /// Messages to and from one neighbour.
+  struct Side {
+    RingQueue<Flight> sends;
+    std::size_t departed = 0;  ///< of `sends`
+    std::size_t landed = 0;    ///< likewise: their paths reach to their landing
+    RingQueue<Flight> receives;
+    RingQueue<Path> landings;  ///< received not yet
+    Path last_release;
+    RingQueue<Path> windows;  ///< returned to this sender
+    RingQueue<Path> credits;
+  };
+
+  [[nodiscard]] Path extend(const Path& path, Picoseconds at, PathCause cause, const Flight& flight);
+  [[nodiscard]] Station& station_of(const Descriptor& operation) noexcept {
+    return stations_[static_cast<std::size_t>(operation.engine)];
+  }
+  [[nodiscard]] Side& of(Direction direction) noexcept { return sides_[static_cast<std::size_t>(direction)]; }
+  [[nodiscard]] const Side& of(Direction direction) const noexcept {
+    return sides_[static_cast<std::size_t>(direction)];
+  }
+  [[nodiscard]] Composite* composite_of(const Descriptor& part) noexcept;
+  [[nodiscard]] Path before_part(const Descriptor& part, const Composite& composite, Picoseconds issued) const;
+  [[nodiscard]] Path set_up(const Station& station, const Flight& flight, const TransferPhases& phases);
+  [[nodiscard]] Path transfer(const Station& station, const Flight& flight, const TransferPhases& phases,
+                              const Path& set_up, PathCause port);
+  void end_flight(Station& station, const Path& path);
+  void note_done(const Flight& flight, const Path& path);
+  [[nodiscard]] const Path* path_of(Completion completion, Picoseconds at) const;
+
+  PathPool& pool_;
+  Picoseconds dispatch_;
+  Picoseconds setup_;
+  Picoseconds hop_;
+  Bandwidth port_;
+  Bandwidth link_;
+  std::size_t returns_;  ///< of each kind that may be on their way to one sender
+
+  Path program_;
+  Flight pending_;  // submitted, not taken
+  Path last_taken_;
+  RingQueue<Flight> queue_;         // taken, not handed on
+  std::vector<Path> handed_on_at_;  // of the last commands, by number modulo the queue's depth
+  std::int64_t taken_ = 0;
+  std::int64_t handed_on_ = 0;
+  Path last_handed_on_;
+  std::array<Station, engine_count> stations_;
+  std::vector<Composite> composites_;  // in flight
+  std::vector<Done> done_;             // by slot of the completion
+  std::vector<Flight> latest_;         // completed at the latest instant
+  std::array<Side, direction_count> sides_;
+};
+
+}  // namespace kernwave::traces
