@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
+#include <utility>
 
 #include "platform/config/units.h"
 #include "platform/version.h"
@@ -89,6 +91,50 @@ void add_configuration(CLI::App& app, ConfigurationRequest& request) {
       ->allow_extra_args(false);
 }
 
+CLI::Option& add_time(CLI::App& app, const std::string& name, std::function<void(Picoseconds)> take,
+                      const std::string& help) {
+  return *app.add_option_function<std::string>(
+                 name,
+                 [name, take = std::move(take)](const std::string& text) {
+                   try {
+                     take(parse_time(text));
+                   } catch (const ParseError& error) {
+                     throw CLI::ValidationError(name, error.what());
+                   }
+                 },
+                 help)
+              ->type_name("TIME");
+}
+
+void add_outputs(CLI::App& app, OutputRequest& outputs) {
+  const auto add_file = [&app](const std::string& name, std::string& path, const std::string& help) {
+    return app.add_option(name, path, help)->type_name("FILE");
+  };
+  add_file("--json", outputs.json, "Write the result document to this file");
+  CLI::Option* vcd = add_file("--vcd", outputs.vcd, "Write waveforms of the run: .vcd");
+  app.add_option("--vcd-scope", outputs.vcd_scope, "Only signals whose name fits (default *)")
+      ->type_name("GLOB")
+      ->needs(vcd);
+  add_time(
+      app, "--vcd-from", [&outputs](Picoseconds time) { outputs.vcd_from = time; },
+      "Waveforms from this time on, for instance \"10 us\"")
+      .needs(vcd);
+  add_time(
+      app, "--vcd-to", [&outputs](Picoseconds time) { outputs.vcd_to = time; }, "Waveforms up to this time")
+      .needs(vcd);
+  add_file("--timeline", outputs.timeline, "Write a timeline for Perfetto; compressed if the name ends with .gz");
+  add_file("--op-log", outputs.op_log, "Write a row for each operation: .sqlite, .db or .csv");
+  app.add_flag("--critical-path", outputs.critical_path, "Find what the latency consists of");
+  app.add_flag_function(
+      "--verify-what-if",
+      [&outputs](std::int64_t count) {
+        outputs.verify_what_if = count > 0;
+        outputs.critical_path = outputs.critical_path || count > 0;
+      },
+      "Simulate what the critical path foretells (implies --critical-path)");
+  add_file("--report", outputs.report, "Write a report in HTML to this file");
+}
+
 void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   CLI::App& sub = *app.add_subcommand("run", "Simulate one kernel and print what it took and why");
   WorkloadRequest& workload = run.workload;
@@ -119,7 +165,7 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_choice(sub, "--data", run.data, data_modes, "Compute and check results (full, default), or time alone (none)");
   add_count(sub, "--seed", workload.seed, "Of the random inputs (default 1)");
   add_configuration(sub, run.configuration);
-  sub.add_option("--json", run.json, "Write the result document to this file")->type_name("FILE");
+  add_outputs(sub, run.outputs);
   sub.add_flag("--quiet", run.quiet, "Print nothing but errors");
   sub.callback([&run, &command] { command = run; });
 }

@@ -9,6 +9,7 @@
 #include "kernels/tl/policy.h"
 #include "models/system/system_config.h"
 #include "platform/config/configuration.h"
+#include "platform/run/outputs.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {
@@ -21,7 +22,7 @@ struct RunCommand {
   ConfigurationRequest configuration;
   tl::Policy policy = tl::Policy::lazy;
   DataMode data = DataMode::full;
-  std::string json;  ///< path; empty: none asked for
+  OutputRequest outputs;
   bool quiet = false;
 };
 

@@ -1,6 +1,7 @@
 #include "platform/cli/commands.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -9,6 +10,8 @@
 #include "platform/config/units.h"
 #include "platform/files.h"
 #include "platform/run/headline.h"
+#include "platform/run/interrupt.h"
+#include "platform/run/outputs.h"
 #include "platform/run/simulate.h"
 #include "platform/run/summary.h"
 #include "platform/workload/model_shape.h"
@@ -43,7 +46,7 @@ void warn(const Configuration& configuration) {
   return text;
 }
 
-void carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
+int carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
   fmt::print("Kernels\n");
   for (const KernelDescription& kernel : kernel_catalogue()) {
     fmt::print("  {:<30}{}\n", kernel.name, kernel.description);
@@ -60,37 +63,7 @@ void carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
       "  blocking                      every operation waits for its completion where it is issued\n"
       "  lazy                          loads, stores and sends do not: a load is awaited where it is first used\n"
       "  stall_on_use                  nothing does: every result is awaited where it is first used\n");
-}
-
-void carry_out(const RunCommand& run, const std::string& command) {
-  if (!run.json.empty()) check_writable(run.json);
-  const Configuration configuration = load_configuration(run.configuration);
-  WorkloadRequest request = run.workload;
-  if (!run.model.empty()) request.model = load_model_shape(run.model);
-  const auto workload = make_workload(request, configuration.system);
-  warn(configuration);
-  const RunRequest to_run{configuration, request.kernel, run.policy, run.data, command};
-  const Json result = simulate(to_run, *workload);
-  if (!run.json.empty()) write_file_atomically(run.json, to_text(result) + "\n");
-  if (!run.quiet) {
-    for (const std::string& line : workload->plan()) fmt::print("plan: {}\n", line);
-    fmt::print("{}", summary(result));
-  }
-  require_right_result(result);
-}
-
-void carry_out(const HeadlineCommand& headline, const std::string& command) {
-  run_headline({headline.out, headline.data, command});
-}
-
-void carry_out(const ConfigCommand& config, const std::string& /*command*/) {
-  if (config.keys) {
-    fmt::print("{}", keys_as_markdown());
-    return;
-  }
-  const Configuration configuration = load_configuration(config.configuration);
-  warn(configuration);
-  fmt::print("{}", to_toml(configuration));
+  return good;
 }
 
 /// "kernwave: " before each line of a message that may have several.
@@ -103,6 +76,46 @@ void complain(const std::string& message) {
   }
 }
 
+int carry_out(const RunCommand& run, const std::string& command) {
+  check_outputs(run.outputs);
+  const Configuration configuration = load_configuration(run.configuration);
+  WorkloadRequest request = run.workload;
+  if (!run.model.empty()) request.model = load_model_shape(run.model);
+  const auto workload = make_workload(request, configuration.system);
+  warn(configuration);
+  const RunRequest to_run{configuration, request.kernel, run.policy, run.data, command};
+  const bool progress = !run.quiet && ::isatty(STDERR_FILENO) == 1;
+  const RunOutcome outcome = simulate(to_run, *workload, {run.outputs, true, progress});
+  if (!run.quiet) {
+    for (const std::string& line : workload->plan()) fmt::print("plan: {}\n", line);
+    fmt::print("{}", summary(outcome.document));
+  }
+  for (const std::string& problem : outcome.problems) complain(problem);
+  if (outcome.interrupted) {
+    complain(fmt::format("interrupted at {} of simulated time{}", time_text(outcome.end.count()),
+                         run.outputs.any_file() ? "; outputs hold what happened up to there" : ""));
+    return interrupted_exit_code;
+  }
+  require_right_result(outcome.document);
+  return outcome.problems.empty() ? good : simulation_failed;
+}
+
+int carry_out(const HeadlineCommand& headline, const std::string& command) {
+  run_headline({headline.out, headline.data, command});
+  return good;
+}
+
+int carry_out(const ConfigCommand& config, const std::string& /*command*/) {
+  if (config.keys) {
+    fmt::print("{}", keys_as_markdown());
+    return good;
+  }
+  const Configuration configuration = load_configuration(config.configuration);
+  warn(configuration);
+  fmt::print("{}", to_toml(configuration));
+  return good;
+}
+
 }  // namespace
 
 int run_command_line(const std::vector<std::string>& arguments) {
@@ -113,8 +126,7 @@ int run_command_line(const std::vector<std::string>& arguments) {
   }
   const std::string command = quoted_command(arguments);
   try {
-    std::visit([&command](const auto& chosen) { carry_out(chosen, command); }, *parsed.command);
-    return good;
+    return std::visit([&command](const auto& chosen) { return carry_out(chosen, command); }, *parsed.command);
   } catch (const SimulationError& error) {
     complain(error.what());
     return simulation_failed;
@@ -123,6 +135,8 @@ int run_command_line(const std::vector<std::string>& arguments) {
   } catch (const WorkloadError& error) {
     complain(error.what());
   } catch (const ModelShapeError& error) {
+    complain(error.what());
+  } catch (const OutputError& error) {
     complain(error.what());
   } catch (const FileError& error) {
     complain(error.what());

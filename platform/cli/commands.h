@@ -7,7 +7,8 @@
 namespace kernwave::platform {
 
 /// Carries out a command line (without the program's name): results to standard output, errors to standard error.
-/// Returns the exit code: 0 good, 1 the simulation failed, 2 usage or configuration.
+/// Returns the exit code: 0 good, 1 the simulation failed or an output could not be written, 2 usage or configuration,
+/// 130 interrupted.
 [[nodiscard]] int run_command_line(const std::vector<std::string>& arguments);
 
 }  // namespace kernwave::platform

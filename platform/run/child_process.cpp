@@ -2,14 +2,20 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
+
+#include "platform/run/interrupt.h"
 
 namespace kernwave::platform {
 
@@ -50,13 +56,24 @@ void write_all(int file, const std::string& text) {
   _exit(0);
 }
 
+/// Nobody waits for the answer of a child whose parent has gone.
+void end_with(pid_t parent) {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  if (getppid() != parent) _exit(1);
+}
+
 [[nodiscard]] Child start(const std::function<std::string()>& work, std::size_t number) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) throw ChildError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
   std::fflush(nullptr);
+  const pid_t parent = getpid();
   const pid_t process = fork();
   if (process < 0) throw ChildError(fmt::format("cannot start a process: {}", std::strerror(errno)));
   if (process == 0) {
+    restore_interrupts();
+    end_with(parent);
     close(ends[0]);
     be_child(work, ends[1]);
   }

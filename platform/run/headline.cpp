@@ -13,6 +13,7 @@
 
 #include "platform/files.h"
 #include "platform/run/child_process.h"
+#include "platform/run/interrupt.h"
 #include "platform/run/simulate.h"
 #include "platform/run/summary.h"
 #include "platform/workload/model_shape.h"
@@ -311,6 +312,7 @@ void run_headline(const HeadlineRequest& request) {
   check_writable(json_path);
   check_writable(text_path);
 
+  const InterruptExits interrupts;
   std::vector<Json> results;
   for (const Section& section : sections(request.data)) {
     const std::vector<Json> some = run_section(section, request.command);
@@ -321,8 +323,11 @@ void run_headline(const HeadlineRequest& request) {
   const std::string notes = notes_on_decode();
   const std::string tables = headline_tables(results) + notes;
   fmt::print("{}", tables.substr(tables.find("speed-up: over")));
-  write_file_atomically(text_path, tables);
-  write_file_atomically(json_path, to_text(Json::array(results)) + "\n");
+  {
+    const InterruptsHeld until_both_are_written;
+    write_file_atomically(text_path, tables);
+    write_file_atomically(json_path, to_text(Json::array(results)) + "\n");
+  }
   for (const Json& result : results) require_right_result(result);
 }
 

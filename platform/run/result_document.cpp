@@ -95,11 +95,14 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
   return object;
 }
 
-[[nodiscard]] Json stall_object(const System& system) {
+/// A program that was interrupted has no account of the wait that it was in.
+[[nodiscard]] Json stall_object(const System& system, const traces::RunNote& note) {
   Json object = Json::object();
   for (std::int64_t i = 0; i < system.pe_count(); ++i) {
-    StallAccount account = system.pe(PeId(i)).cpu().account();
-    account.add(TimeCause::idle, system.ledger().end() - account.total());
+    const PeCpu& cpu = system.pe(PeId(i)).cpu();
+    StallAccount account = cpu.account();
+    const bool idle_since = !cpu.has_program() || cpu.drained();
+    if (idle_since) account.add(TimeCause::idle, std::max(Picoseconds(0), note.end - account.total()));
     Json causes = Json::object();
     for (std::size_t cause = 0; cause < time_cause_count; ++cause) {
       causes[name_of(static_cast<TimeCause>(cause))] = account.of(static_cast<TimeCause>(cause)).count();
@@ -122,7 +125,7 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
 }
 
 /// Links of one direction, those that nothing was sent on included.
-[[nodiscard]] Json direction_object(const System& system, Direction direction) {
+[[nodiscard]] Json direction_object(const System& system, Direction direction, Picoseconds end) {
   std::vector<const IpcqLink*> links;
   InFlightStatistics in_flight;
   for (std::int64_t i = 0; i < system.pe_count(); ++i) {
@@ -141,7 +144,7 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
     sum.busy += link->statistics().busy;
     busiest = std::max(busiest, link->statistics().busy);
   }
-  const auto latency = static_cast<double>(std::max<std::int64_t>(1, system.ledger().end().count()));
+  const auto latency = static_cast<double>(std::max<std::int64_t>(1, end.count()));
   return Json::object({{"links", static_cast<std::int64_t>(links.size())},
                        {"messages", sum.messages},
                        {"bytes", sum.bytes.count()},
@@ -151,11 +154,11 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
                        {"in_flight_average", static_cast<double>(in_flight.total.count()) / latency}});
 }
 
-[[nodiscard]] Json links_object(const System& system) {
+[[nodiscard]] Json links_object(const System& system, Picoseconds end) {
   Json object = Json::object();
   for (std::size_t i = 0; i < direction_count; ++i) {
     const auto direction = static_cast<Direction>(i);
-    object[name_of(direction)] = direction_object(system, direction);
+    object[name_of(direction)] = direction_object(system, direction, end);
   }
   return object;
 }
@@ -191,7 +194,8 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
 
 }  // namespace
 
-Json result_document(const RunRequest& request, const Workload& workload, const System& system, double host_seconds) {
+Json result_document(const RunRequest& request, const Workload& workload, const System& system,
+                     const traces::RunNote& note, double host_seconds) {
   const Json shape = workload.shape();
   Json document = Json::object({{"schema", result_schema},
                                 {"version", version()},
@@ -202,7 +206,9 @@ Json result_document(const RunRequest& request, const Workload& workload, const 
                                 {"shape", shape},
                                 {"policy", tl::name_of(request.policy)},
                                 {"data", request.data == DataMode::full ? "full" : "none"},
-                                {"latency_ps", system.ledger().end().count()},
+                                {"complete", note.complete},
+                                {"reason", note.complete ? Json(nullptr) : Json(note.reason)},
+                                {"latency_ps", note.end.count()},
                                 {"counts", counts_object(system)},
                                 {"bytes", bytes_object(system)},
                                 {"flops", flops_object(system)}});
@@ -210,11 +216,11 @@ Json result_document(const RunRequest& request, const Workload& workload, const 
       Json::object({{"compulsory", bounds_object(compulsory_bounds(system, workload.compulsory(), workload.dtype()))},
                     {"issued", bounds_object(issued_bounds(system))}});
   document["busy_ps"] = busy_object(system);
-  document["stall_ps"] = stall_object(system);
+  document["stall_ps"] = stall_object(system, note);
   document["channels"] = channels_object(system);
-  document["links"] = links_object(system);
+  document["links"] = links_object(system, note.end);
   document["critical_path"] = nullptr;
-  document["error"] = error_object(request, workload, system);
+  document["error"] = note.complete ? error_object(request, workload, system) : Json(nullptr);
   document["scratch"] = scratch_object(system);
   document["host"] = host_object(system, host_seconds);
   return document;

@@ -5,14 +5,16 @@
 #include "platform/json/json.h"
 #include "platform/run/simulate.h"
 #include "platform/workload/workload.h"
+#include "traces/output.h"
 
 namespace kernwave::platform {
 
 /// The version of the document's keys; raised when one changes its meaning.
 inline constexpr int result_schema = 1;
 
-/// Of a run that has finished. `host_seconds` is what the simulation took.
+/// Of a run that has finished, or was interrupted: then nothing is verified. `host_seconds` is what the simulation
+/// took.
 [[nodiscard]] Json result_document(const RunRequest& request, const Workload& workload, const System& system,
-                                   double host_seconds);
+                                   const traces::RunNote& note, double host_seconds);
 
 }  // namespace kernwave::platform

@@ -3,11 +3,13 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "kernels/tl/policy.h"
 #include "models/system/system_config.h"
 #include "platform/config/configuration.h"
 #include "platform/json/json.h"
+#include "platform/run/outputs.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {
@@ -26,8 +28,27 @@ struct RunRequest {
   std::string command;  ///< as the user typed it, for the record
 };
 
-/// Simulates in this process, in which nothing was simulated before (SystemC elaborates once a process), and returns
-/// the result document (docs/results.md). Throws SimulationError.
+/// What a run leaves besides its result, and what the host sees and does while it goes on.
+struct RunOptions {
+  OutputRequest outputs;
+  bool interruptible = false;  ///< Ctrl-C ends the simulation, not the process
+  bool progress = false;       ///< a line on standard error, a terminal
+};
+
+/// What became of a run that did not fail.
+struct RunOutcome {
+  Json document;
+  bool interrupted = false;
+  Picoseconds end;                    ///< simulated time
+  std::vector<std::string> problems;  ///< outputs that could not be written, a sentence each
+};
+
+/// Simulates in this process, in which nothing was simulated before (SystemC elaborates once a process), and writes the
+/// outputs. Those of a run that fails or is interrupted hold what happened up to there and say so; a run that fails
+/// has no result document. Throws SimulationError, and FileError or OutputError before anything is simulated.
+[[nodiscard]] RunOutcome simulate(const RunRequest& request, const Workload& workload, const RunOptions& options);
+
+/// The same without outputs; returns the result document (docs/results.md). Throws SimulationError.
 [[nodiscard]] Json simulate(const RunRequest& request, const Workload& workload);
 
 /// The same in a process of its own.

@@ -31,15 +31,25 @@ using Output = std::back_insert_iterator<std::string>;
   return text;
 }
 
+[[nodiscard]] bool is_complete(const Json& result) { return result.at("complete").as_bool(); }
+
 void add_head(Output out, const Json& result) {
   fmt::format_to(out, "{}  policy {}  data {}  preset {}\n", result.at("kernel").as_string(),
                  result.at("policy").as_string(), result.at("data").as_string(),
                  result.at("config").at("preset").as_string());
   fmt::format_to(out, " {}\n\n", shape_text(result.at("shape")));
+  if (!is_complete(result)) {
+    fmt::format_to(out, "{} before the end: everything below is of the time up to there\n\n",
+                   result.at("reason").as_string());
+  }
 }
 
 void add_latency(Output out, const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();
+  if (!is_complete(result)) {
+    fmt::format_to(out, "simulated   {}  ({} ps)\n\n", time_text(latency), latency);
+    return;
+  }
   const BindingBound bound = binding_bound(result);
   fmt::format_to(out, "latency     {}  ({} ps)\n", time_text(latency), latency);
   fmt::format_to(out, "bound       {} by {}: latency is {:.3f} x the bound\n\n", time_text(bound.picoseconds),
@@ -55,8 +65,9 @@ void add_bounds(Output out, const Json& result) {
     const std::int64_t time = member.value.as_int();
     const std::int64_t of_issued = issued.at(member.key).as_int();
     if (time == 0 && of_issued == 0) continue;
+    const bool no_ratio = time == 0 || !is_complete(result);
     fmt::format_to(out, "  {:<13}{:>14}{:>14}{:>18}\n", member.key, time_text(time), time_text(of_issued),
-                   time == 0 ? "-" : fmt::format("{:.3f}", ratio(latency, time)));
+                   no_ratio ? "-" : fmt::format("{:.3f}", ratio(latency, time)));
   }
   fmt::format_to(out, "\n");
 }

@@ -1,0 +1,50 @@
+// What the readers and writers of files share: calls of the operating system, with their errors as values.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "platform/files.h"
+
+namespace kernwave::platform {
+
+/// An errno value in words for people.
+[[nodiscard]] std::string reason_of(int error);
+
+[[nodiscard]] FileError cannot_read(const std::string& path, std::string reason);
+[[nodiscard]] FileError cannot_write(const std::string& path, std::string reason);
+
+/// Owns a file descriptor. Every call that can fail returns 0 or an errno value.
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) noexcept : descriptor_(descriptor) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor();
+
+  [[nodiscard]] int get() const noexcept { return descriptor_; }
+  [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
+
+  [[nodiscard]] int write_all(std::string_view text) const noexcept;
+  /// To the disk.
+  [[nodiscard]] int flush() const noexcept;
+  /// Some file systems report a full disk only here.
+  [[nodiscard]] int close() noexcept;
+
+ private:
+  int descriptor_;
+};
+
+/// The descriptor, or -1 with errno set. `mode` is that of a file that is created, before the user's mask.
+[[nodiscard]] int open_file(const std::string& path, int flags, mode_t mode = 0666) noexcept;
+
+/// What the path names, links followed; nothing if it cannot be asked.
+[[nodiscard]] std::optional<struct stat> status_of(const std::string& path) noexcept;
+
+/// The path with symbolic links resolved, so that a rename replaces the file and not the link to it.
+[[nodiscard]] std::string resolve_links(const std::string& path);
+
+}  // namespace kernwave::platform

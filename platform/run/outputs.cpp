@@ -1,0 +1,162 @@
+#include "platform/run/outputs.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include "platform/config/units.h"
+#include "platform/file_system.h"
+#include "platform/files.h"
+#include "platform/pending_file.h"
+#include "traces/op_log.h"
+
+namespace kernwave::platform {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NamedPath {
+  const char* option;
+  const std::string& path;
+};
+
+[[nodiscard]] std::array<NamedPath, 5> files_of(const OutputRequest& request) {
+  return {{{"--json", request.json},
+           {"--vcd", request.vcd},
+           {"--timeline", request.timeline},
+           {"--op-log", request.op_log},
+           {"--report", request.report}}};
+}
+
+/// The same for all names of one file; nothing for devices and pipes, which can be written by several.
+[[nodiscard]] std::optional<std::string> identity_of(const std::string& path) {
+  const std::string target = resolve_links(path);
+  const auto existing = status_of(target);
+  if (existing && !S_ISREG(existing->st_mode)) return std::nullopt;
+  std::error_code error;
+  const fs::path parent = fs::path(target).parent_path();
+  const fs::path folder = fs::canonical(parent.empty() ? fs::path(".") : parent, error);
+  return (folder / fs::path(target).filename()).string();
+}
+
+void refuse_one_file_twice(const OutputRequest& request) {
+  std::map<std::string, const char*> options;
+  for (const NamedPath& file : files_of(request)) {
+    if (file.path.empty()) continue;
+    const auto identity = identity_of(file.path);
+    if (!identity) continue;
+    const auto [found, is_new] = options.emplace(*identity, file.option);
+    if (!is_new) {
+      throw OutputError(
+          fmt::format("{} and {} name the same file, {}", found->second, file.option, in_quotes(file.path)));
+    }
+  }
+}
+
+void check_names(const OutputRequest& request) {
+  if (!request.vcd.empty() && fs::path(request.vcd).extension() != ".vcd") {
+    throw OutputError(fmt::format("--vcd: the name {} does not end with .vcd", in_quotes(request.vcd)));
+  }
+  const fs::path extension = fs::path(request.op_log).extension();
+  if (!request.op_log.empty() && extension != ".sqlite" && extension != ".db" && extension != ".csv") {
+    throw OutputError(
+        fmt::format("--op-log: the name {} does not end with .sqlite, .db or .csv", in_quotes(request.op_log)));
+  }
+}
+
+void check_stretch(const OutputRequest& request) {
+  if (request.vcd_to && request.vcd_from >= *request.vcd_to) {
+    throw OutputError(fmt::format("--vcd-from {} is not before --vcd-to {}", format_quantity(request.vcd_from),
+                                  format_quantity(*request.vcd_to)));
+  }
+}
+
+/// Options whose writer is not part of this program.
+void refuse_what_nobody_writes(const OutputRequest& request) {
+  const auto refuse = [](bool asked, const char* what) {
+    if (asked) throw OutputError(fmt::format("{} is not available", what));
+  };
+  refuse(!request.vcd.empty(), "--vcd");
+  refuse(!request.timeline.empty(), "--timeline");
+  refuse(!request.op_log.empty() && fs::path(request.op_log).extension() != ".csv", "--op-log in SQLite format");
+  refuse(!request.report.empty(), "--report");
+  refuse(request.verify_what_if, "--verify-what-if");
+  refuse(request.critical_path, "--critical-path");
+}
+
+/// The log of operations as text.
+class OpLogOutput : public TraceOutput {
+ public:
+  explicit OpLogOutput(const std::string& path) : file_(path) {}
+
+  [[nodiscard]] const std::string& path() const noexcept override { return file_.path(); }
+  [[nodiscard]] PeObserver* pe_observer() noexcept override { return &log_; }
+  void finish(const traces::RunNote& note) override {
+    std::ofstream stream(file_.temporary_path(), std::ios::binary);
+    if (!note.complete) stream << fmt::format("# incomplete: {} at {} ps\n", note.reason, note.end.count());
+    stream << traces::to_csv(log_.rows());
+    errno = 0;
+    stream.close();
+    if (!stream) throw traces::WriteError(errno == 0 ? "the disk is full" : reason_of(errno));
+    file_.commit();
+  }
+
+ private:
+  PendingFile file_;
+  traces::OpLog log_;
+};
+
+}  // namespace
+
+void check_outputs(const OutputRequest& request) {
+  check_names(request);
+  check_stretch(request);
+  for (const NamedPath& file : files_of(request)) {
+    if (!file.path.empty()) check_writable(file.path);
+  }
+  refuse_one_file_twice(request);
+  refuse_what_nobody_writes(request);
+}
+
+RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(request), system_(system) {
+  if (!request.op_log.empty()) add(std::make_unique<OpLogOutput>(request.op_log));
+}
+
+void RunOutputs::attach() {
+  for (const auto& trace : traces_) {
+    if (PeObserver* observer = trace->pe_observer()) pe_observers_.add(*observer);
+    if (ChannelObserver* observer = trace->channel_observer()) channel_observers_.add(*observer);
+  }
+  system_.set_observer(pe_observers_.observer());
+  system_.set_channel_observer(channel_observers_.observer());
+}
+
+template <typename Action>
+void RunOutputs::attempt(const std::string& path, Action action) {
+  try {
+    action();
+  } catch (const traces::WriteError& error) {
+    problems_.emplace_back(cannot_write(path, error.what()).what());
+  } catch (const std::exception& error) {
+    problems_.emplace_back(error.what());
+  }
+}
+
+void RunOutputs::finish_traces(const traces::RunNote& note) {
+  for (const auto& trace : traces_) {
+    attempt(trace->path(), [&] { trace->finish(note); });
+  }
+}
+
+void RunOutputs::finish_documents(Json& document) {
+  if (!request_.json.empty()) {
+    attempt(request_.json, [&] { write_file_atomically(request_.json, to_text(document) + "\n"); });
+  }
+}
+
+}  // namespace kernwave::platform

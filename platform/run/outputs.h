@@ -1,0 +1,101 @@
+// The files that a run leaves: which were asked for, and their life from the start of a run to its end.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/system/system.h"
+#include "platform/json/json.h"
+#include "traces/observer_group.h"
+#include "traces/output.h"
+
+namespace kernwave::platform {
+
+/// Outputs that contradict one another, or a name that does not fit what is to be written.
+class OutputError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Paths; empty: not asked for.
+struct OutputRequest {
+  std::string json;
+  std::string vcd;
+  std::string timeline;
+  std::string op_log;
+  std::string report;
+  std::string vcd_scope = "*";
+  Picoseconds vcd_from;
+  std::optional<Picoseconds> vcd_to;  ///< none: to the end
+  bool critical_path = false;
+  bool verify_what_if = false;  ///< implies critical_path
+
+  /// At least one file.
+  [[nodiscard]] bool any_file() const noexcept {
+    return !json.empty() || !vcd.empty() || !timeline.empty() || !op_log.empty() || !report.empty();
+  }
+};
+
+/// Whether all that is asked for can be expected to be written, asked before long work; creates nothing. Throws
+/// OutputError (a name with a wrong extension, one file asked for twice, a stretch of time without length) and
+/// FileError (check_writable).
+void check_outputs(const OutputRequest& request);
+
+/// One file that is written while a run goes on. What goes wrong during the run is kept until `finish`: an observer
+/// cannot throw.
+class TraceOutput {
+ public:
+  TraceOutput() = default;
+  TraceOutput(const TraceOutput&) = delete;
+  TraceOutput& operator=(const TraceOutput&) = delete;
+  virtual ~TraceOutput() = default;
+
+  /// Final path, for messages.
+  [[nodiscard]] virtual const std::string& path() const noexcept = 0;
+  /// Whom to tell; nullptr: nobody.
+  [[nodiscard]] virtual PeObserver* pe_observer() noexcept { return nullptr; }
+  [[nodiscard]] virtual ChannelObserver* channel_observer() noexcept { return nullptr; }
+  /// The run has ended: writes what is left, closes the file and puts it in its place. Throws traces::WriteError (the
+  /// reason alone) or FileError, and leaves the final path as it was.
+  virtual void finish(const traces::RunNote& note) = 0;
+};
+
+/// All outputs of one run. One that fails does not keep the others from being written: its problem is noted.
+class RunOutputs {
+ public:
+  /// After elaboration of `system`, before its run. Makes temporary files: those of outputs that are not finished go
+  /// away with this object. Throws FileError, OutputError.
+  RunOutputs(const OutputRequest& request, System& system);
+  RunOutputs(const RunOutputs&) = delete;
+  RunOutputs& operator=(const RunOutputs&) = delete;
+  ~RunOutputs() = default;
+
+  void add(std::unique_ptr<TraceOutput> output) { traces_.push_back(std::move(output)); }
+  /// Has the system's observers set; after the last `add`, before the run.
+  void attach();
+
+  /// The run has ended, however: every trace is completed and put in its place.
+  void finish_traces(const traces::RunNote& note);
+  /// After finish_traces, of a run that has a result: completes the document and writes what is made from it.
+  void finish_documents(Json& document);
+
+  /// "cannot write ...", one for each output that is not in its place.
+  [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }
+
+ private:
+  /// Notes what `action` throws as the problem of the output at `path`.
+  template <typename Action>
+  void attempt(const std::string& path, Action action);
+
+  OutputRequest request_;
+  System& system_;
+  std::vector<std::unique_ptr<TraceOutput>> traces_;
+  traces::PeObserverGroup pe_observers_;
+  traces::ChannelObserverGroup channel_observers_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace kernwave::platform
