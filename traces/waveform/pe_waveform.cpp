@@ -1,0 +1,145 @@
+#include "traces/waveform/pe_waveform.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace kernwave::traces {
+
+namespace {
+
+// Indices of signals. Engines come in the order of `Engine`, directions in that of `Direction`.
+constexpr std::size_t state = 0;
+constexpr std::size_t operation_number = 1;
+constexpr std::size_t first_busy = 2;
+constexpr std::size_t sends_in_service = 6;
+constexpr std::size_t outstanding_loads = 7;
+constexpr std::size_t scheduler_queue = 8;
+constexpr std::size_t first_queue = 9;
+constexpr std::size_t scratch_bytes = 13;
+constexpr std::size_t first_slots = 14;
+
+/// The engines that serve one command at a time are the first four.
+constexpr std::size_t serial_engines = 4;
+constexpr std::array<std::string_view, serial_engines> engine_names = {"dma_read", "dma_write", "gemm", "math"};
+
+constexpr int state_bits = 4;
+static_assert(time_cause_count <= 1U << state_bits);
+
+[[nodiscard]] constexpr std::uint32_t number_of(TimeCause cause) noexcept { return static_cast<std::uint32_t>(cause); }
+
+[[nodiscard]] constexpr bool is_serial(const Descriptor& operation) noexcept {
+  return static_cast<std::size_t>(operation.engine) < serial_engines;
+}
+
+[[nodiscard]] bool is_send(const Descriptor& operation) {
+  return operation.engine == Engine::ipcq && operation.ipcq().action == IpcqAction::send;
+}
+
+[[nodiscard]] constexpr bool is_load(const Descriptor& operation) noexcept {
+  return operation.engine == Engine::dma_read && operation.id.part == 0;
+}
+
+[[nodiscard]] constexpr std::size_t busy_of(const Descriptor& operation) noexcept {
+  return first_busy + static_cast<std::size_t>(operation.engine);
+}
+
+[[nodiscard]] constexpr std::size_t queue_of(const Descriptor& operation) noexcept {
+  return first_queue + static_cast<std::size_t>(operation.engine);
+}
+
+[[nodiscard]] constexpr std::size_t slots_of(Direction direction) noexcept {
+  return first_slots + static_cast<std::size_t>(direction);
+}
+
+}  // namespace
+
+std::vector<WaveformSignal> PeWaveform::signals_of(const Pe& pe) {
+  const std::string scope = fmt::format("pe{}.", pe.id().count());
+  std::vector<WaveformSignal> signals;
+  signals.push_back({scope + "state", state_bits, number_of(TimeCause::idle)});
+  signals.push_back({scope + "operation"});
+  for (const std::string_view engine : engine_names) signals.push_back({fmt::format("{}{}_busy", scope, engine), 1});
+  signals.push_back({scope + "sends_in_service"});
+  signals.push_back({scope + "outstanding_loads"});
+  signals.push_back({scope + "scheduler_queue"});
+  for (const std::string_view engine : engine_names) signals.push_back({fmt::format("{}{}_queue", scope, engine)});
+  signals.push_back({scope + "scratch_bytes"});
+  for (std::size_t i = 0; i < direction_count; ++i) {
+    const auto direction = static_cast<Direction>(i);
+    signals.push_back({fmt::format("{}{}_slots", scope, name_of(direction)), 32, 0, pe.ipcq().linked(direction)});
+  }
+  return signals;
+}
+
+PeWaveform::PeWaveform(const sc_core::sc_module_name& name, const std::vector<WaveformSignal>& signals)
+    : TimedSignals(name, signals) {}
+
+void PeWaveform::issuing(PeId /*pe*/, SourceLocation /*where*/, Picoseconds from, Picoseconds /*to*/) {
+  set(state, from, number_of(TimeCause::issue));
+}
+
+void PeWaveform::submitted(const IssuedOperation& operation) {
+  last_submitted_ = static_cast<std::uint32_t>(operation.descriptor.id.sequence);
+  set(operation_number, operation.issued, last_submitted_);
+  if (is_load(operation.descriptor)) add(outstanding_loads, operation.issued, 1);
+}
+
+void PeWaveform::wait_begins(const ProgramWait& wait) {
+  set(state, wait.from, number_of(wait.cause));
+  shows_awaited_ = wait.on.generation != 0;
+  if (shows_awaited_) set(operation_number, wait.from, wait.on.generation - 1);
+}
+
+/// Time passes only in an issue or in a wait, and the next of them begins here: the state needs no word.
+void PeWaveform::wait_ends(const ProgramWait& /*wait*/, Picoseconds to) {
+  if (shows_awaited_) set(operation_number, to, last_submitted_);
+  shows_awaited_ = false;
+}
+
+void PeWaveform::scratch_used(PeId /*pe*/, Bytes bytes, Picoseconds at) {
+  set(scratch_bytes, at, static_cast<std::uint32_t>(bytes.count()));
+}
+
+void PeWaveform::drained(PeId /*pe*/, Picoseconds at) { set(state, at, number_of(TimeCause::idle)); }
+
+void PeWaveform::taken(const Descriptor& /*operation*/, Picoseconds /*presented*/, Picoseconds at) {
+  add(scheduler_queue, at, 1);
+}
+
+void PeWaveform::handed_on(const Descriptor& /*operation*/, Picoseconds at) { add(scheduler_queue, at, -1); }
+
+void PeWaveform::arrived(const Descriptor& operation, Picoseconds at) {
+  if (is_serial(operation)) add(queue_of(operation), at, 1);
+}
+
+void PeWaveform::service_begins(const Descriptor& operation, Picoseconds at) {
+  if (is_serial(operation)) {
+    set(busy_of(operation), at, 1);
+  } else if (is_send(operation)) {
+    add(sends_in_service, at, 1);
+  }
+}
+
+void PeWaveform::service_ends(const Descriptor& operation, Picoseconds at) {
+  if (is_serial(operation)) {
+    set(busy_of(operation), at, 0);
+    add(queue_of(operation), at, -1);
+  } else if (is_send(operation)) {
+    add(sends_in_service, at, -1);
+  }
+}
+
+void PeWaveform::slot_filled(PeId /*pe*/, Direction from, Picoseconds at) { add(slots_of(from), at, 1); }
+
+void PeWaveform::slot_released(PeId /*pe*/, Direction from, Picoseconds at, const std::vector<Completion>& /*users*/) {
+  add(slots_of(from), at, -1);
+}
+
+void PeWaveform::completed(const CompletedOperation& operation) {
+  if (is_load(operation.descriptor)) add(outstanding_loads, operation.end, -1);
+}
+
+}  // namespace kernwave::traces
