@@ -1,0 +1,88 @@
+#include "traces/timeline/byte_stream.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "traces/output.h"
+
+namespace kernwave::traces {
+
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
+
+[[nodiscard]] std::string reason_of(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+ByteStream::ByteStream(const std::string& path, Compression compression) : buffer_(buffer_bytes) {
+  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0) throw WriteError(reason_of(errno));
+  if (compression == Compression::none) return;
+  // The fastest level: it halves the time of the next one and makes a file hardly larger.
+  compressed_ = gzdopen(file_, "wb1");
+  if (compressed_ == nullptr) {
+    ::close(file_);
+    throw WriteError(reason_of(ENOMEM));
+  }
+  gzbuffer(compressed_, buffer_bytes);
+}
+
+ByteStream::~ByteStream() { release(); }
+
+void ByteStream::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t count = std::min(bytes.size(), buffer_.size() - size_);
+    std::copy_n(bytes.data(), count, buffer_.data() + size_);
+    size_ += count;
+    bytes.remove_prefix(count);
+    if (size_ == buffer_.size()) flush();
+  }
+}
+
+void ByteStream::flush() {
+  if (!failed()) compressed_ == nullptr ? write_plain() : write_compressed();
+  size_ = 0;
+}
+
+void ByteStream::write_plain() {
+  std::size_t written = 0;
+  while (written < size_) {
+    const ssize_t count = ::write(file_, buffer_.data() + written, size_ - written);
+    if (count > 0) {
+      written += static_cast<std::size_t>(count);
+    } else if (count == 0 || errno != EINTR) {
+      return fail();
+    }
+  }
+}
+
+void ByteStream::write_compressed() {
+  errno = 0;
+  const auto count = static_cast<unsigned>(size_);
+  if (count > 0 && gzwrite(compressed_, buffer_.data(), count) != static_cast<int>(count)) fail();
+}
+
+void ByteStream::close() {
+  flush();
+  release();
+  if (failed()) throw WriteError(reason_of(error_));
+}
+
+void ByteStream::release() {
+  if (file_ < 0) return;
+  errno = 0;
+  const bool closed = compressed_ != nullptr ? gzclose(compressed_) == Z_OK : ::close(file_) == 0;
+  if (!closed && !failed()) fail();
+  compressed_ = nullptr;
+  file_ = -1;
+}
+
+void ByteStream::fail() noexcept { error_ = errno != 0 ? errno : EIO; }
+
+}  // namespace kernwave::traces

@@ -1,0 +1,44 @@
+// A file that is written from its beginning to its end, plain or compressed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct gzFile_s;  // zlib's file
+
+namespace kernwave::traces {
+
+enum class Compression : std::uint8_t { none, gzip };
+
+/// The same bytes make the same file, compressed or not. What goes wrong while writing is kept until `close`.
+class ByteStream {
+ public:
+  /// Throws WriteError if the file cannot be opened.
+  ByteStream(const std::string& path, Compression compression);
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
+  ~ByteStream();
+
+  void write(std::string_view bytes);
+  /// A write has failed; those that follow do nothing.
+  [[nodiscard]] bool failed() const noexcept { return error_ != 0; }
+  /// Throws WriteError if not all has been written.
+  void close();
+
+ private:
+  void flush();
+  void write_plain();
+  void write_compressed();
+  void release();
+  void fail() noexcept;
+
+  std::vector<char> buffer_;
+  std::size_t size_ = 0;
+  gzFile_s* compressed_ = nullptr;
+  int file_ = -1;
+  int error_ = 0;  // of the system: that of the first write that failed
+};
+
+}  // namespace kernwave::traces

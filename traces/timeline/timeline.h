@@ -1,0 +1,97 @@
+// A run as tracks over time, for ui.perfetto.dev.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/memory/channel_observer.h"
+#include "models/pe/pe_observer.h"
+#include "models/system/system_config.h"
+#include "traces/output.h"
+#include "traces/timeline/bandwidth_bins.h"
+#include "traces/timeline/byte_stream.h"
+#include "traces/timeline/flows.h"
+#include "traces/timeline/lanes.h"
+#include "traces/timeline/perfetto_writer.h"
+#include "traces/timeline/slice_kinds.h"
+#include "traces/timeline/track_streams.h"
+
+namespace kernwave::traces {
+
+/// Writes while the run goes on; what is kept does not grow with the number of operations. A process stands for a PE or
+/// a cube. Time stamps are in ns, rounded down; `start_ps` and `end_ps` of a slice are exact.
+class Timeline : public PeObserver, public ChannelObserver {
+ public:
+  /// Throws WriteError if the file cannot be opened.
+  Timeline(const std::string& path, Compression compression, const SystemConfig& config);
+
+  /// The last call. Of a run that is not complete, marks its end. Throws WriteError if not all could be written.
+  void close(const RunNote& note);
+  /// A write has failed: `close` will throw.
+  [[nodiscard]] bool failed() const noexcept { return file_.failed(); }
+
+  void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override;
+  void depends(PeId pe, Completion on) override;
+  void submitted(const IssuedOperation& operation) override;
+  void wait_begins(const ProgramWait& wait) override;
+  void wait_ends(const ProgramWait& wait, Picoseconds to) override;
+  void scratch_used(PeId pe, Bytes bytes, Picoseconds at) override;
+  void completed(const CompletedOperation& operation) override;
+  void served(const ChannelService& service) override;
+
+ private:
+  /// What is known of an operation between its submission and its end, at the slot of its completion.
+  struct InFlight {
+    std::uint32_t generation = 0;
+    KindNumber kind = no_kind;
+    OperationFlows flows;
+  };
+  /// A counter's last value, written when the next one is of a later instant.
+  struct Value {
+    Picoseconds at;
+    std::int64_t value = 0;
+    std::int64_t written = -1;
+  };
+  struct PeState {
+    std::vector<InFlight> in_flight;
+    std::int64_t next_sequence = 0;
+    LoadFlows loads;
+    std::array<std::int64_t, direction_count> sent{};
+    std::array<std::int64_t, direction_count> received{};
+    Picoseconds issue_from;  // not written yet if it lies before `issue_to`
+    Picoseconds issue_to;
+    ProgramWait wait;
+    bool waits = false;
+    Value scratch;
+    std::array<Lanes, track_group_count> lanes;
+  };
+  struct Traffic {
+    BandwidthBins bins;
+    Picoseconds end;  // of the last bin that was taken
+    std::int64_t written = 0;
+  };
+
+  [[nodiscard]] PeState& state(PeId pe) { return pes_[static_cast<std::size_t>(pe.count())]; }
+  [[nodiscard]] static const InFlight* find(const PeState& pe, Completion completion) noexcept;
+  [[nodiscard]] static OperationFlows flows_of(PeState& pe, const IssuedOperation& operation);
+  void add(std::size_t process, TrackGroup group, const TrackRecord& record, Picoseconds at,
+           const OperationFlows* flows = nullptr);
+  void add_issue(PeId pe, const TrackRecord& like);
+  void add_wait(const ProgramWait& wait, Picoseconds to);
+  void add_scratch(std::size_t pe, Value& value, Picoseconds known_at);
+  void take_bins(Traffic& traffic, std::size_t process, TrackGroup group, Picoseconds until, Picoseconds known_at);
+  void add_traffic(Traffic& traffic, std::size_t process, TrackGroup group, Picoseconds from, Picoseconds known_at,
+                   Bytes bytes);
+  void add_what_is_open(const RunNote& note);
+
+  ByteStream file_;
+  SliceKinds kinds_;
+  PerfettoWriter writer_;
+  TrackStreams streams_;
+  std::vector<PeState> pes_;
+  std::vector<Traffic> traffic_;  // of each cube: reads, writes
+};
+
+}  // namespace kernwave::traces

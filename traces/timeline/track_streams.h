@@ -1,0 +1,87 @@
+// The order in which a timeline's records go into its file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/base/direction.h"
+#include "models/base/quantity.h"
+#include "traces/timeline/slice_kinds.h"
+
+namespace kernwave::traces {
+
+/// What the tracks of a process are for; one may have several, its lanes.
+enum class TrackGroup : std::uint8_t {
+  kernel,
+  dma_read,
+  dma_write,
+  gemm,
+  math,
+  composite,
+  send,                              // one group a direction
+  receive = send + direction_count,  // likewise
+  scratch = receive + direction_count,
+  hbm_read,
+  hbm_write,
+};
+inline constexpr std::size_t track_group_count = static_cast<std::size_t>(TrackGroup::hbm_write) + 1;
+
+[[nodiscard]] constexpr TrackGroup group_of(TrackGroup first, Direction direction) noexcept {
+  return static_cast<TrackGroup>(static_cast<std::uint8_t>(first) + static_cast<std::uint8_t>(direction));
+}
+
+/// A slice, or a value of a counter from `start` on.
+struct TrackRecord {
+  enum class Form : std::uint8_t { service, issue, wait, counter };
+
+  Picoseconds start;
+  Picoseconds end;
+  std::int64_t value = 0;      ///< sequence number of the operation, -1: none; of a counter: its value
+  KindNumber kind = no_kind;   ///< none of an issue of nothing known, of a counter
+  KindNumber other = no_kind;  ///< the operation waited for
+  std::int32_t part = 0;
+  std::uint16_t lane = 0;
+  Form form = Form::service;
+  bool starts_flow = false;
+  bool message = false;    ///< its flows end where it ends, not where it begins
+  std::uint8_t flows = 0;  ///< behind one another in the stream's: the one that starts here, then those that end here
+};
+
+/// Collects the records of each group of tracks of each process and hands them on in blocks. The order of blocks
+/// follows from the records alone, whatever the order in which different streams are told of one instant.
+class TrackStreams {
+ public:
+  struct Block {
+    std::size_t process = 0;
+    TrackGroup group = TrackGroup::kernel;
+    std::vector<TrackRecord> records;
+    std::vector<std::uint64_t> flows;
+    Picoseconds last;  ///< when its last record was known, or later
+  };
+  using Sink = std::function<void(const Block&)>;
+
+  TrackStreams(std::size_t processes, Sink sink);
+
+  /// Records of one stream come in order. `at` never descends in a stream and is never before simulated time. Returns
+  /// whether a block has become complete: it is time to `hand_on`.
+  [[nodiscard]] bool add(std::size_t process, TrackGroup group, const TrackRecord& record, Picoseconds at,
+                         const std::uint64_t* flows = nullptr);
+  /// Hands on what nothing can precede any more.
+  void hand_on(Picoseconds now);
+  void hand_on_all();
+
+ private:
+  [[nodiscard]] Block& stream(std::size_t process, TrackGroup group) {
+    return streams_[process * track_group_count + static_cast<std::size_t>(group)];
+  }
+  void complete(Block& stream);
+  void write(std::size_t count);
+
+  Sink sink_;
+  std::vector<Block> streams_;   // the block of each that is being filled
+  std::vector<Block> complete_;  // not handed on yet
+  std::vector<Block> spare_;
+};
+
+}  // namespace kernwave::traces
