@@ -4,15 +4,13 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <utility>
 
 #include "platform/config/units.h"
 #include "platform/file_system.h"
 #include "platform/files.h"
-#include "platform/pending_file.h"
-#include "traces/op_log.h"
+#include "platform/run/critical_path_document.h"
 
 namespace kernwave::platform {
 
@@ -81,35 +79,8 @@ void refuse_what_nobody_writes(const OutputRequest& request) {
   const auto refuse = [](bool asked, const char* what) {
     if (asked) throw OutputError(fmt::format("{} is not available", what));
   };
-  refuse(!request.vcd.empty(), "--vcd");
-  refuse(!request.timeline.empty(), "--timeline");
-  refuse(!request.op_log.empty() && fs::path(request.op_log).extension() != ".csv", "--op-log in SQLite format");
   refuse(!request.report.empty(), "--report");
-  refuse(request.verify_what_if, "--verify-what-if");
-  refuse(request.critical_path, "--critical-path");
 }
-
-/// The log of operations as text.
-class OpLogOutput : public TraceOutput {
- public:
-  explicit OpLogOutput(const std::string& path) : file_(path) {}
-
-  [[nodiscard]] const std::string& path() const noexcept override { return file_.path(); }
-  [[nodiscard]] PeObserver* pe_observer() noexcept override { return &log_; }
-  void finish(const traces::RunNote& note) override {
-    std::ofstream stream(file_.temporary_path(), std::ios::binary);
-    if (!note.complete) stream << fmt::format("# incomplete: {} at {} ps\n", note.reason, note.end.count());
-    stream << traces::to_csv(log_.rows());
-    errno = 0;
-    stream.close();
-    if (!stream) throw traces::WriteError(errno == 0 ? "the disk is full" : reason_of(errno));
-    file_.commit();
-  }
-
- private:
-  PendingFile file_;
-  traces::OpLog log_;
-};
 
 }  // namespace
 
@@ -124,10 +95,20 @@ void check_outputs(const OutputRequest& request) {
 }
 
 RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(request), system_(system) {
-  if (!request.op_log.empty()) add(std::make_unique<OpLogOutput>(request.op_log));
+  if (request.critical_path) {
+    const auto detail =
+        request.op_log.empty() ? traces::CriticalPath::Detail::sums : traces::CriticalPath::Detail::segments;
+    critical_path_ = std::make_unique<traces::CriticalPath>(system.config(), detail);
+  }
+  if (!request.vcd.empty()) {
+    add(make_waveform_output(request.vcd, {"", request.vcd_scope, request.vcd_from, request.vcd_to}, system));
+  }
+  if (!request.timeline.empty()) add(make_timeline_output(request.timeline, system.config()));
+  if (!request.op_log.empty()) add(make_op_log_output(request.op_log, request.critical_path));
 }
 
 void RunOutputs::attach() {
+  if (critical_path_ != nullptr) pe_observers_.add(*critical_path_);
   for (const auto& trace : traces_) {
     if (PeObserver* observer = trace->pe_observer()) pe_observers_.add(*observer);
     if (ChannelObserver* observer = trace->channel_observer()) channel_observers_.add(*observer);
@@ -149,11 +130,17 @@ void RunOutputs::attempt(const std::string& path, Action action) {
 
 void RunOutputs::finish_traces(const traces::RunNote& note) {
   for (const auto& trace : traces_) {
-    attempt(trace->path(), [&] { trace->finish(note); });
+    attempt(trace->path(), [&] {
+      if (critical_path_ != nullptr && note.complete) trace->add_critical_path(*critical_path_);
+      trace->finish(note);
+    });
   }
 }
 
 void RunOutputs::finish_documents(Json& document) {
+  if (critical_path_ != nullptr && document.at("complete").as_bool()) {
+    document["critical_path"] = critical_path_document(critical_path_->summary());
+  }
   if (!request_.json.empty()) {
     attempt(request_.json, [&] { write_file_atomically(request_.json, to_text(document) + "\n"); });
   }

@@ -5,10 +5,13 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/system/system.h"
 #include "platform/json/json.h"
+#include "platform/run/trace_output.h"
+#include "traces/critical_path/critical_path.h"
 #include "traces/observer_group.h"
 #include "traces/output.h"
 
@@ -44,25 +47,6 @@ struct OutputRequest {
 /// FileError (check_writable).
 void check_outputs(const OutputRequest& request);
 
-/// One file that is written while a run goes on. What goes wrong during the run is kept until `finish`: an observer
-/// cannot throw.
-class TraceOutput {
- public:
-  TraceOutput() = default;
-  TraceOutput(const TraceOutput&) = delete;
-  TraceOutput& operator=(const TraceOutput&) = delete;
-  virtual ~TraceOutput() = default;
-
-  /// Final path, for messages.
-  [[nodiscard]] virtual const std::string& path() const noexcept = 0;
-  /// Whom to tell; nullptr: nobody.
-  [[nodiscard]] virtual PeObserver* pe_observer() noexcept { return nullptr; }
-  [[nodiscard]] virtual ChannelObserver* channel_observer() noexcept { return nullptr; }
-  /// The run has ended: writes what is left, closes the file and puts it in its place. Throws traces::WriteError (the
-  /// reason alone) or FileError, and leaves the final path as it was.
-  virtual void finish(const traces::RunNote& note) = 0;
-};
-
 /// All outputs of one run. One that fails does not keep the others from being written: its problem is noted.
 class RunOutputs {
  public:
@@ -92,6 +76,7 @@ class RunOutputs {
 
   OutputRequest request_;
   System& system_;
+  std::unique_ptr<traces::CriticalPath> critical_path_;
   std::vector<std::unique_ptr<TraceOutput>> traces_;
   traces::PeObserverGroup pe_observers_;
   traces::ChannelObserverGroup channel_observers_;

@@ -10,7 +10,7 @@ namespace kernwave::traces {
 CriticalPath::CriticalPath(const SystemConfig& config, Detail detail)
     : config_(config), pool_(detail == Detail::segments), sites_(1) {
   for (std::int64_t id = 0; id < config.cubes * config.pes_per_cube; ++id) {
-    pes_.push_back(std::make_unique<PePaths>(pool_, config.pe));
+    pes_.push_back(std::make_unique<PePaths>(pool_, PeId(id), config.pe));
   }
 }
 
@@ -24,7 +24,7 @@ SiteId CriticalPath::site_of(SourceLocation where) {
 }
 
 void CriticalPath::issuing(PeId pe, SourceLocation where, Picoseconds /*from*/, Picoseconds to) {
-  of(pe).issued({PathCause::issue, site_of(where), OperationId{pe, 0, 0}}, to);
+  of(pe).issued({PathCause::issue, site_of(where), of(pe).next_operation()}, to);
 }
 
 void CriticalPath::submitted(const IssuedOperation& operation) {

@@ -50,7 +50,7 @@ void remember(RingQueue<Path>& queue, const Path& path, std::size_t most) {
 
 }  // namespace
 
-PePaths::PePaths(PathPool& pool, const PeConfig& config)
+PePaths::PePaths(PathPool& pool, PeId id, const PeConfig& config)
     : pool_(pool),
       dispatch_(Clock(config.clock)(config.scheduler.dispatch)),
       setup_(config.dma.setup),
@@ -58,6 +58,7 @@ PePaths::PePaths(PathPool& pool, const PeConfig& config)
       port_(config.dma.bandwidth),
       link_(config.ipcq.bandwidth),
       returns_(static_cast<std::size_t>(std::max(config.ipcq.depth, config.ipcq.window)) + 1),
+      next_operation_{id},
       handed_on_at_(static_cast<std::size_t>(config.scheduler.queue_depth)) {}
 
 Path PePaths::extend(const Path& path, Picoseconds at, PathCause cause, const Flight& flight) {
@@ -69,6 +70,7 @@ Path PePaths::extend(const Path& path, Picoseconds at, PathCause cause, const Fl
 void PePaths::issued(const PathUse& use, Picoseconds to) { program_ = pool_.extend(program_, to, use); }
 
 void PePaths::submitted(const IssuedOperation& operation, SiteId site) {
+  next_operation_.sequence = operation.descriptor.id.sequence + 1;
   pending_ =
       Flight{operation.descriptor.id, site, operation.completion, transferred_bytes(operation.descriptor), program_,
              Picoseconds(0)};

@@ -18,7 +18,7 @@ namespace kernwave::traces {
 /// before a credit's or the memory's. All is decided by times and numbers, never by the order of calls in one instant.
 class PePaths {
  public:
-  PePaths(PathPool& pool, const PeConfig& config);
+  PePaths(PathPool& pool, PeId id, const PeConfig& config);
 
   // ---- the program
 
@@ -28,6 +28,8 @@ class PePaths {
   void waited(const ProgramWait& wait, Picoseconds to);
   void waited_for_credit(const ProgramWait& wait, Picoseconds to);
   [[nodiscard]] const Path& program() const noexcept { return program_; }
+  /// That will be submitted next.
+  [[nodiscard]] const OperationId& next_operation() const noexcept { return next_operation_; }
 
   // ---- the scheduler
 
@@ -123,6 +125,7 @@ class PePaths {
   Bandwidth link_;
   std::size_t returns_;  ///< of each kind that may be on their way to one sender
 
+  OperationId next_operation_;
   Path program_;
   Flight pending_;  // submitted, not taken
   Path last_taken_;
