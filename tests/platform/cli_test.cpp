@@ -1,26 +1,12 @@
 // The executable `kernwave` as its users meet it: what it prints, what it leaves, how it ends.
-#include <fcntl.h>
-#include <grp.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <iterator>
-#include <limits>
-#include <memory>
 #include <regex>
 #include <sstream>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -32,6 +18,7 @@
 #include "platform/version.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
+#include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform {
@@ -39,91 +26,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Arguments = std::vector<std::string>;
-
-/// How a process ended and what it said.
-struct Outcome {
-  int exit_code = -1;
-  std::string output;
-  std::string errors;
-};
-
-/// `kernwave` lands in the same folder as this executable.
-[[nodiscard]] fs::path kernwave_executable() { return fs::read_symlink("/proc/self/exe").parent_path() / "kernwave"; }
-
-/// A file without a name, for what a process says.
-class Capture {
- public:
-  Capture() : file_(::memfd_create("capture", MFD_CLOEXEC)) {}
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-  ~Capture() { ::close(file_); }
-
-  [[nodiscard]] int file() const noexcept { return file_; }
-  [[nodiscard]] std::string text() const {
-    std::string all;
-    std::array<char, 65536> buffer{};
-    ::lseek(file_, 0, SEEK_SET);
-    for (ssize_t count = 0; (count = ::read(file_, buffer.data(), buffer.size())) > 0;) {
-      all.append(buffer.data(), static_cast<std::size_t>(count));
-    }
-    return all;
-  }
-
- private:
-  int file_;
-};
-
-enum class User { own, without_rights };
-
-/// Replaces this process. The program is opened before the rights go: its folder may be closed to others.
-[[noreturn]] void become(const fs::path& program, const Arguments& arguments, User user) {
-  constexpr int cannot_start = 127;
-  const int file = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
-  if (user == User::without_rights && ::geteuid() == 0) {
-    constexpr unsigned nobody = 65534;
-    if (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0) ::_exit(cannot_start);
-  }
-  std::vector<std::string> words{program.filename().string()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  ::fexecve(file, argv.data(), environ);
-  ::_exit(cannot_start);
-}
-
-[[nodiscard]] Outcome start(const fs::path& program, const Arguments& arguments, const fs::path& folder,
-                            User user = User::own) {
-  const Capture output;
-  const Capture errors;
-  std::fflush(nullptr);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(output.file(), STDOUT_FILENO);
-    ::dup2(errors.file(), STDERR_FILENO);
-    if (::chdir(folder.c_str()) != 0) ::_exit(126);
-    become(program, arguments, user);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status)) << "status " << status;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output.text(), errors.text()};
-}
-
-[[nodiscard]] bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using testing::Arguments;
+using testing::contains;
+using testing::kernwave_executable;
+using testing::Outcome;
+using testing::start;
+using testing::User;
+using testing::words;
 
 [[nodiscard]] Arguments operator+(Arguments a, const Arguments& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
-}
-
-/// "list --all" as separate words.
-[[nodiscard]] Arguments words(const std::string& line) {
-  std::istringstream stream(line);
-  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 /// Runs `kernwave` in a folder of the test's own.

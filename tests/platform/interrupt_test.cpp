@@ -1,0 +1,203 @@
+// Ctrl-C in the middle of a run, and the line that shows how far it is.
+#include "platform/run/interrupt.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include "platform/files.h"
+#include "platform/json/json.h"
+#include "platform/run/progress.h"
+#include "tests/support/program.h"
+#include "tests/support/temporary_folder.h"
+
+namespace kernwave::platform {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::contains;
+using testing::kernwave_executable;
+using testing::Outcome;
+using testing::Program;
+using testing::words;
+
+/// Most of a minute, unless somebody ends it.
+const std::string long_run = "run gqa_attention_prefill_long --model llama-3.1-70b --s-q 8192 --s-kv 128K --data none ";
+/// Some tenths of a second.
+const std::string short_run = "run gqa_attention_prefill_short --model llama-3.1-8b --s-kv 8192 --data none ";
+
+class Interrupts : public kernwave::testing::TemporaryFolderTest {
+ protected:
+  /// Waits until `condition` holds, or the time limit has passed.
+  [[nodiscard]] static bool eventually(const std::function<bool()>& condition) {
+    for (int i = 0; i < 6000; ++i) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+
+  /// Outputs have their temporary files: the run begins.
+  [[nodiscard]] bool begun() const {
+    return std::any_of(fs::directory_iterator(folder_), fs::directory_iterator(),
+                       [](const fs::directory_entry& entry) { return entry.path().extension() == ".tmp"; });
+  }
+
+  [[nodiscard]] Json document(const std::string& name) const { return parse_json(read_file(path(name)), name); }
+};
+
+// A14
+TEST_F(Interrupts, EndARunWithAllItsOutputsWholeAndMarked) {
+  Program program(kernwave_executable(), words(long_run + "--json out.json --op-log log.csv"), folder_);
+  ASSERT_TRUE(eventually([&] { return begun(); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  program.interrupt();
+  const Outcome outcome = program.outcome();
+  EXPECT_EQ(outcome.exit_code, interrupted_exit_code);
+  EXPECT_TRUE(std::regex_match(
+      outcome.errors, std::regex("kernwave: interrupted at [0-9.]+ [mun]s of simulated time; outputs hold what "
+                                 "happened up to there\n")))
+      << outcome.errors;
+  EXPECT_TRUE(contains(outcome.output, "interrupted before the end")) << outcome.output;
+  EXPECT_EQ(entries(), 2U) << "a temporary file is left";
+
+  const Json result = document("out.json");
+  EXPECT_FALSE(result.at("complete").as_bool());
+  EXPECT_EQ(result.at("reason").as_string(), "interrupted");
+  EXPECT_TRUE(result.at("error").is_null());
+  const std::int64_t end = result.at("latency_ps").as_int();
+  EXPECT_GT(end, 0);
+
+  // The log ends with a whole line, of an operation that ended by then.
+  const std::string log = read_file(path("log.csv"));
+  EXPECT_TRUE(contains(log, "interrupted"));
+  ASSERT_EQ(log.back(), '\n');
+  const std::string last = log.substr(log.rfind('\n', log.size() - 2) + 1);
+  std::smatch ends;
+  ASSERT_TRUE(std::regex_search(last, ends, std::regex("\",[0-9]+,[0-9]+,[0-9]+,[0-9]+,([0-9]+),"))) << last;
+  EXPECT_GT(std::stoll(ends[1]), 0);
+  EXPECT_LE(std::stoll(ends[1]), end);
+}
+
+TEST_F(Interrupts, AndNothingElseLeaveHalfAFileUnderItsFinalName) {
+  write_file_atomically(path("out.json"), "older");
+  write_file_atomically(path("log.csv"), "older");
+  Program program(kernwave_executable(), words(long_run + "--quiet --json out.json --op-log log.csv"), folder_);
+  ASSERT_TRUE(eventually([&] { return begun(); }));
+  // Whenever one looks, while it runs and while it ends, there is the older file or the new one.
+  int looks = 0;
+  while (program.runs()) {
+    const std::string log = read_file(path("log.csv"));
+    EXPECT_TRUE(log == "older" || log.back() == '\n');
+    const std::string json = read_file(path("out.json"));
+    if (json != "older") {
+      EXPECT_NO_THROW((void)parse_json(json, "out.json"));
+    }
+    if (++looks == 20) program.interrupt();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(program.outcome().exit_code, interrupted_exit_code);
+  EXPECT_GE(looks, 20);
+  EXPECT_NE(read_file(path("log.csv")), "older");
+  EXPECT_EQ(entries(), 2U);
+}
+
+TEST_F(Interrupts, ASecondTimeEndTheProcessAtOnce) {
+  write_file_atomically(path("log.csv"), "older");
+  Program program(kernwave_executable(), words(long_run + "--op-log log.csv"), folder_);
+  ASSERT_TRUE(eventually([&] { return begun(); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  while (program.runs()) {
+    program.interrupt();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(program.outcome().signal, SIGINT);
+  EXPECT_EQ(read_file(path("log.csv")), "older");
+}
+
+TEST_F(Interrupts, EndTheHeadlineWithoutItsFiles) {
+  Program program(kernwave_executable(), words("headline --data none --out out"), folder_);
+  ASSERT_TRUE(eventually([&] { return fs::exists(path("out")); }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  program.interrupt();
+  const Outcome outcome = program.outcome();
+  EXPECT_EQ(outcome.exit_code, interrupted_exit_code);
+  EXPECT_EQ(outcome.errors, "kernwave: interrupted\n");
+  EXPECT_TRUE(fs::is_empty(path("out")));
+}
+
+TEST(InterruptCatcher, NotesOneWhileItLivesAndSetsBackWhatWasBefore) {
+  ASSERT_NE(std::signal(SIGINT, SIG_DFL), SIG_ERR);
+  {
+    const InterruptCatcher catcher;
+    EXPECT_FALSE(catcher.caught());
+    (void)std::raise(SIGINT);
+    EXPECT_TRUE(catcher.caught());
+  }
+  EXPECT_EQ(std::signal(SIGINT, SIG_IGN), SIG_DFL);
+  {
+    // A process that ignores it goes on doing so.
+    const InterruptCatcher catcher;
+    (void)std::raise(SIGINT);
+    EXPECT_FALSE(catcher.caught());
+  }
+  EXPECT_EQ(std::signal(SIGINT, SIG_DFL), SIG_IGN);
+}
+
+// ---- progress
+
+class ProgressOfARun : public Interrupts {};
+
+TEST_F(ProgressOfARun, IsALineOfATerminalWhichGoes) {
+  const Outcome outcome = testing::start_on_terminal(kernwave_executable(), words(short_run), folder_);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  const std::regex line("\rsimulated [0-9.]+ [mu]s   [0-9.]+ [kM] operations   [0-9.]+ [kM]/s   about [0-9]+ s left");
+  EXPECT_TRUE(std::regex_search(outcome.errors, line)) << outcome.errors;
+  // At the end there are blanks, and the cursor stands at the beginning.
+  EXPECT_TRUE(std::regex_search(outcome.errors, std::regex("\r {60,}\r$"))) << outcome.errors;
+  EXPECT_FALSE(contains(outcome.errors, "\n"));
+}
+
+TEST_F(ProgressOfARun, IsNotShownQuietlyOrElsewhere) {
+  const Outcome quiet = testing::start_on_terminal(kernwave_executable(), words(short_run + "--quiet"), folder_);
+  EXPECT_EQ(quiet.exit_code, 0);
+  EXPECT_EQ(quiet.errors, "");
+  const Outcome redirected = testing::start(kernwave_executable(), words(short_run), folder_);
+  EXPECT_EQ(redirected.exit_code, 0);
+  EXPECT_EQ(redirected.errors, "");
+}
+
+TEST_F(ProgressOfARun, ChangesNothingInIt) {
+  const Outcome watched =
+      testing::start_on_terminal(kernwave_executable(), words(short_run + "--op-log watched.csv"), folder_);
+  EXPECT_TRUE(contains(watched.errors, "simulated"));
+  (void)testing::start(kernwave_executable(), words(short_run + "--op-log alone.csv"), folder_);
+  EXPECT_TRUE(read_file(path("watched.csv")) == read_file(path("alone.csv")));
+}
+
+TEST(ProgressText, TellsTimeOperationsRateAndWhatIsLeft) {
+  // 12.3 M operations in 4 s are 3.075 M/s; with a tenth done, nine times as long is left.
+  ProgressState state{Picoseconds(1'234'000'000), 12'300'000, 4.0, 0.1};
+  EXPECT_EQ(progress_text(state), "simulated 1.234 ms   12.3 M operations   3.1 M/s   about 36 s left");
+  state.fraction = std::nullopt;
+  EXPECT_EQ(progress_text(state), "simulated 1.234 ms   12.3 M operations   3.1 M/s");
+  // 4 s x 999 = 3996 s: 66.6 minutes; x 9999 = 39996 s: 11.1 hours
+  state.fraction = 0.001;
+  EXPECT_TRUE(contains(progress_text(state), "about 67 min left")) << progress_text(state);
+  state.fraction = 0.0001;
+  EXPECT_TRUE(contains(progress_text(state), "about 11 h left")) << progress_text(state);
+  EXPECT_EQ(progress_text({Picoseconds(0), 12, 0.0, std::nullopt}), "simulated 0 ps   12 operations");
+}
+
+}  // namespace
+}  // namespace kernwave::platform

@@ -1,0 +1,135 @@
+#include "tests/support/program.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): posix_openpt is POSIX's
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <iterator>
+#include <sstream>
+
+namespace kernwave::testing {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr int cannot_start = 127;
+
+[[nodiscard]] std::string read_to_end(int file) {
+  std::string all;
+  std::array<char, 65536> buffer{};
+  for (ssize_t count = 0; (count = ::read(file, buffer.data(), buffer.size())) > 0;) {
+    all.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return all;
+}
+
+/// Replaces this process. The program is opened before the rights go: its folder may be closed to others.
+[[noreturn]] void become(const fs::path& program, const Arguments& arguments, User user) {
+  const int file = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
+  if (user == User::without_rights && ::geteuid() == 0) {
+    constexpr unsigned nobody = 65534;
+    if (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0) ::_exit(cannot_start);
+  }
+  (void)std::signal(SIGINT, SIG_DFL);  // a test that runs in the background ignores it
+  std::vector<std::string> texts{program.filename().string()};
+  texts.insert(texts.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  argv.reserve(texts.size() + 1);
+  for (std::string& text : texts) argv.push_back(text.data());
+  argv.push_back(nullptr);
+  ::fexecve(file, argv.data(), environ);
+  ::_exit(cannot_start);
+}
+
+/// In a child whose `errors` may be its terminal.
+[[noreturn]] void become_in(const fs::path& folder, int output, int errors, const fs::path& program,
+                            const Arguments& arguments, User user) {
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(errors, STDERR_FILENO);
+  if (::chdir(folder.c_str()) != 0) ::_exit(cannot_start);
+  become(program, arguments, user);
+}
+
+[[nodiscard]] Outcome outcome_of(int status, std::string output, std::string errors) {
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0, std::move(output),
+          std::move(errors)};
+}
+
+}  // namespace
+
+fs::path kernwave_executable() { return fs::read_symlink("/proc/self/exe").parent_path() / "kernwave"; }
+
+Arguments words(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+Capture::Capture() : file_(::memfd_create("capture", MFD_CLOEXEC)) {}
+
+Capture::~Capture() { ::close(file_); }
+
+std::string Capture::text() const {
+  ::lseek(file_, 0, SEEK_SET);
+  return read_to_end(file_);
+}
+
+Program::Program(const fs::path& program, const Arguments& arguments, const fs::path& folder, User user) {
+  std::fflush(nullptr);
+  process_ = ::fork();
+  if (process_ == 0) become_in(folder, output_.file(), errors_.file(), program, arguments, user);
+}
+
+Program::~Program() {
+  if (over_) return;
+  ::kill(process_, SIGKILL);
+  ::waitpid(process_, &status_, 0);
+}
+
+bool Program::runs() {
+  if (!over_ && ::waitpid(process_, &status_, WNOHANG) == process_) over_ = true;
+  return !over_;
+}
+
+void Program::interrupt() const {
+  if (!over_) ::kill(process_, SIGINT);
+}
+
+Outcome Program::outcome() {
+  if (!over_) ::waitpid(process_, &status_, 0);
+  over_ = true;
+  return outcome_of(status_, output_.text(), errors_.text());
+}
+
+Outcome start(const fs::path& program, const Arguments& arguments, const fs::path& folder, User user) {
+  return Program(program, arguments, folder, user).outcome();
+}
+
+Outcome start_on_terminal(const fs::path& program, const Arguments& arguments, const fs::path& folder) {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0 || ::grantpt(terminal) != 0 || ::unlockpt(terminal) != 0) return {};
+  const winsize size{24, 100, 0, 0};
+  ::ioctl(terminal, TIOCSWINSZ, &size);
+  const int other_end = ::open(::ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  const Capture output;
+  std::fflush(nullptr);
+  const pid_t process = ::fork();
+  if (process == 0) become_in(folder, output.file(), other_end, program, arguments, User::own);
+  ::close(other_end);
+  const std::string errors = read_to_end(terminal);  // ends with the last process that has the other end open
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  ::close(terminal);
+  return outcome_of(status, output.text(), errors);
+}
+
+}  // namespace kernwave::testing
