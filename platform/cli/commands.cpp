@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include "platform/cli/command_line.h"
 #include "platform/config/units.h"
@@ -14,6 +15,7 @@
 #include "platform/run/outputs.h"
 #include "platform/run/simulate.h"
 #include "platform/run/summary.h"
+#include "platform/run/what_if_verifier.h"
 #include "platform/workload/model_shape.h"
 
 namespace kernwave::platform {
@@ -23,6 +25,8 @@ namespace {
 constexpr int good = 0;
 constexpr int simulation_failed = 1;
 constexpr int usage_error = 2;
+
+constexpr std::size_t predictions_put_to_the_test = 3;
 
 void warn(const Configuration& configuration) {
   for (const std::string& warning : configuration.warnings) fmt::print(stderr, "kernwave: warning: {}\n", warning);
@@ -85,7 +89,13 @@ int carry_out(const RunCommand& run, const std::string& command) {
   warn(configuration);
   const RunRequest to_run{configuration, request.kernel, run.policy, run.data, command};
   const bool progress = !run.quiet && ::isatty(STDERR_FILENO) == 1;
-  const RunOutcome outcome = simulate(to_run, *workload, {run.outputs, true, progress});
+  std::unique_ptr<WhatIfVerifier> verifier;
+  RunOptions options{run.outputs, true, progress, {}};
+  if (run.outputs.verify_what_if) {
+    verifier = std::make_unique<WhatIfVerifier>(to_run, *workload);
+    options.verify = [&verifier](Json& critical_path) { verifier->verify(critical_path, predictions_put_to_the_test); };
+  }
+  const RunOutcome outcome = simulate(to_run, *workload, options);
   if (!run.quiet) {
     for (const std::string& line : workload->plan()) fmt::print("plan: {}\n", line);
     fmt::print("{}", summary(outcome.document));

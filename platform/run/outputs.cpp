@@ -137,10 +137,13 @@ void RunOutputs::finish_traces(const traces::RunNote& note) {
   }
 }
 
-void RunOutputs::finish_documents(Json& document) {
+void RunOutputs::complete(Json& document) const {
   if (critical_path_ != nullptr && document.at("complete").as_bool()) {
     document["critical_path"] = critical_path_document(critical_path_->summary());
   }
+}
+
+void RunOutputs::write_documents(const Json& document) {
   if (!request_.json.empty()) {
     attempt(request_.json, [&] { write_file_atomically(request_.json, to_text(document) + "\n"); });
   }

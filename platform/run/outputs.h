@@ -63,8 +63,10 @@ class RunOutputs {
 
   /// The run has ended, however: every trace is completed and put in its place.
   void finish_traces(const traces::RunNote& note);
-  /// After finish_traces, of a run that has a result: completes the document and writes what is made from it.
-  void finish_documents(Json& document);
+  /// After finish_traces, of a run that has a result: adds to the document what observers know.
+  void complete(Json& document) const;
+  /// Writes the document and what is made from it.
+  void write_documents(const Json& document);
 
   /// "cannot write ...", one for each output that is not in its place.
   [[nodiscard]] const std::vector<std::string>& problems() const noexcept { return problems_; }

@@ -107,7 +107,10 @@ RunOutcome simulate(const RunRequest& request, const Workload& workload, const R
   if (after_the_end) (void)std::raise(SIGINT);  // as if it came now
 
   RunOutcome outcome{result_document(request, workload, system, note, run.seconds), !note.complete, note.end, {}};
-  outputs.finish_documents(outcome.document);
+  outputs.complete(outcome.document);
+  Json& path = outcome.document["critical_path"];
+  if (options.verify && !path.is_null()) options.verify(path);
+  outputs.write_documents(outcome.document);
   outcome.problems = outputs.problems();
   return outcome;
 }

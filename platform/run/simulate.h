@@ -1,6 +1,7 @@
 // One run: a workload on a machine, and what it leaves.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct RunOptions {
   OutputRequest outputs;
   bool interruptible = false;  ///< Ctrl-C ends the simulation, not the process
   bool progress = false;       ///< a line on standard error, a terminal
+  /// Puts the predictions of a critical path to the test, before documents are written; may be empty.
+  std::function<void(Json& critical_path)> verify;
 };
 
 /// What became of a run that did not fail.

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "platform/config/units.h"
+#include "platform/run/critical_path_document.h"
 
 namespace kernwave::platform {
 
@@ -231,6 +232,7 @@ std::string summary(const Json& result) {
   add_bounds(out, result);
   add_engines(out, result);
   add_stalls(out, result);
+  if (const Json& path = result.at("critical_path"); !path.is_null()) text += critical_path_text(path);
   add_links(out, result);
   add_channels(out, result);
   add_rest(out, result);

@@ -1,0 +1,32 @@
+// What-if predictions put to the test: the same run on the faster machine.
+#pragma once
+
+#include <sys/types.h>
+
+#include "platform/json/json.h"
+#include "platform/run/simulate.h"
+#include "platform/workload/workload.h"
+
+namespace kernwave::platform {
+
+/// Runs the faster machines in a process of its own. It has to be made before this process simulates anything: SystemC
+/// elaborates once a process, and what is forked from it afterwards could not simulate any more. The workload must
+/// outlive it.
+class WhatIfVerifier {
+ public:
+  WhatIfVerifier(const RunRequest& request, const Workload& workload);
+  WhatIfVerifier(const WhatIfVerifier&) = delete;
+  WhatIfVerifier& operator=(const WhatIfVerifier&) = delete;
+  /// Ends the process.
+  ~WhatIfVerifier();
+
+  /// Runs the first `most` predictions of a `critical_path` and notes what they took. One that cannot be run (the
+  /// process was interrupted) keeps null.
+  void verify(Json& critical_path, std::size_t most) const;
+
+ private:
+  pid_t process_ = -1;
+  int socket_ = -1;
+};
+
+}  // namespace kernwave::platform
