@@ -7,5 +7,7 @@ list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}")
 find_dependency(KernwaveSystemC)
 list(POP_FRONT CMAKE_MODULE_PATH)
 find_dependency(fmt)
+find_dependency(SQLite3)
+find_dependency(Threads)
 
 include("${CMAKE_CURRENT_LIST_DIR}/kernwaveTargets.cmake")
