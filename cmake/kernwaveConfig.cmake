@@ -8,5 +8,7 @@ find_dependency(KernwaveSystemC)
 list(POP_FRONT CMAKE_MODULE_PATH)
 find_dependency(fmt)
 find_dependency(ZLIB)
+find_dependency(SQLite3)
+find_dependency(Threads)
 
 include("${CMAKE_CURRENT_LIST_DIR}/kernwaveTargets.cmake")

@@ -3,7 +3,8 @@
 # What it takes to build: "package" for a library, "package=command" for a tool.
 build_dependencies=(
   g++=c++ cmake=cmake ninja-build=ninja pkg-config=pkg-config
-  libsystemc-dev libfmt-dev zlib1g-dev libeigen3-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libgtest-dev)
+  libsystemc-dev libfmt-dev zlib1g-dev libeigen3-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libsqlite3-dev
+  libgtest-dev)
 
 # What ./check needs besides.
 check_dependencies=(git=git clang=clang++ clang-format=clang-format clang-tidy=clang-tidy python3=python3

@@ -1,0 +1,43 @@
+// The op log, and a critical path, as CSV.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/pe/pe_observer.h"
+#include "traces/output.h"
+#include "traces/path_segment.h"
+
+namespace kernwave::traces {
+
+/// Writes every operation of a run, while it runs, on a thread of its own: a header line, then the rows and columns of
+/// the view `operations` (see SqliteOpLog) in the same order; NULL is an empty field. Lines end in a line feed; a field
+/// with a comma, a quote or a line break in it is quoted as RFC 4180 says.
+///
+/// The log of a run that did not end as it should has one line more: "# incomplete: " and the reason. It breaks a
+/// reader that does not know of comments, so that nobody takes the log for that of a whole run.
+class CsvOpLog {
+ public:
+  /// Makes the file, or empties it. Throws WriteError.
+  explicit CsvOpLog(const std::string& path);
+  /// Without `close` the last rows are missing.
+  ~CsvOpLog();
+
+  /// What to tell of the run.
+  [[nodiscard]] PeObserver& observer() noexcept;
+  /// Something could not be written, and nothing will be any more; `close` says what.
+  [[nodiscard]] bool failed() const noexcept;
+
+  /// Completes the file. Throws WriteError for anything that could not be written since the beginning.
+  void close(const RunNote& note);
+
+ private:
+  class File;
+  std::unique_ptr<File> file_;
+};
+
+/// A header line and a line a segment: the columns of the view `critical_path` (see SqliteOpLog). Throws WriteError.
+void write_path_csv(const std::string& path, const std::vector<PathSegment>& segments);
+
+}  // namespace kernwave::traces
