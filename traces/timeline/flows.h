@@ -13,7 +13,7 @@ namespace kernwave::traces {
 
 /// What a submitted operation has to do with flows; ids are unique in a run.
 struct OperationFlows {
-  static constexpr std::size_t capacity = 12;
+  static constexpr std::size_t capacity = 8;  // of a composite 6: two factors, the sum it adds to, three steps
 
   std::array<std::uint64_t, capacity> ids{};  ///< the one that starts with the operation, then those that end with it
   std::uint8_t count = 0;

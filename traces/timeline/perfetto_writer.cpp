@@ -100,8 +100,13 @@ void PerfettoWriter::begin_file() {
 void PerfettoWriter::write(const TrackStreams::Block& block) {
   if (file_.failed()) return;
   const std::uint64_t* flows = block.flows.data();
+  std::size_t lane = block.records.front().lane;
+  std::uint64_t track = tracks_.uuid(block.process, block.group, lane, out_);
   for (const TrackRecord& record : block.records) {
-    const std::uint64_t track = tracks_.uuid(block.process, block.group, record.lane, out_);
+    if (record.lane != lane) {
+      lane = record.lane;
+      track = tracks_.uuid(block.process, block.group, lane, out_);
+    }
     if (record.form == TrackRecord::Form::counter) {
       write_counter(record, block.group, track);
     } else {
