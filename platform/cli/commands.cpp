@@ -8,6 +8,8 @@
 #include "platform/cli/command_line.h"
 #include "platform/config/units.h"
 #include "platform/files.h"
+#include "platform/report/compare.h"
+#include "platform/report/result_check.h"
 #include "platform/run/headline.h"
 #include "platform/run/simulate.h"
 #include "platform/run/summary.h"
@@ -93,6 +95,19 @@ void carry_out(const ConfigCommand& config, const std::string& /*command*/) {
   fmt::print("{}", to_toml(configuration));
 }
 
+[[nodiscard]] Json load_json(const std::string& path) { return parse_json(read_file(path), path); }
+
+void carry_out(const CompareCommand& compare, const std::string& /*command*/) {
+  if (!compare.report.empty()) check_writable(compare.report);
+  const Json a = load_json(compare.a);
+  const Json b = load_json(compare.b);
+  const ComparedRun of_a{compare.a, a};
+  const ComparedRun of_b{compare.b, b};
+  const std::string text = comparison_text(of_a, of_b);
+  if (!compare.report.empty()) write_file_atomically(compare.report, comparison_html(of_a, of_b));
+  fmt::print("{}", text);
+}
+
 /// "kernwave: " before each line of a message that may have several.
 void complain(const std::string& message) {
   std::size_t begin = 0;
@@ -125,6 +140,10 @@ int run_command_line(const std::vector<std::string>& arguments) {
   } catch (const ModelShapeError& error) {
     complain(error.what());
   } catch (const FileError& error) {
+    complain(error.what());
+  } catch (const JsonError& error) {
+    complain(error.what());
+  } catch (const ReportError& error) {
     complain(error.what());
   } catch (const std::exception& error) {  // a fault of ours, or of the machine
     complain(error.what());
