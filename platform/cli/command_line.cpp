@@ -185,6 +185,15 @@ void add_config(CLI::App& app, ConfigCommand& config, std::optional<Command>& co
   sub.callback([&config, &command] { command = config; });
 }
 
+void add_compare(CLI::App& app, CompareCommand& compare, std::optional<Command>& command) {
+  CLI::App& sub = *app.add_subcommand("compare", "Two results side by side: what differs, and where the time went");
+  sub.add_option("A", compare.a, "Result document (kernwave run --json)")->type_name("FILE")->required();
+  sub.add_option("B", compare.b, "Another one")->type_name("FILE")->required();
+  sub.add_option("--report", compare.report, "Write the comparison as a page for a browser to this file")
+      ->type_name("FILE");
+  sub.callback([&compare, &command] { command = compare; });
+}
+
 /// What is wrong with a first word that names no command: CLI11 would only say that a command is missing.
 [[nodiscard]] std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0].substr(0, 1) == "-") return {};
@@ -210,6 +219,7 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) 
   RunCommand run;
   HeadlineCommand headline;
   ConfigCommand config;
+  CompareCommand compare;
   CLI::App app("Transaction-level performance model of a near-memory AI accelerator", "kernwave");
   app.set_version_flag("--version", fmt::format("kernwave {} ({})", version(), source_revision()));
   app.require_subcommand(1);
@@ -219,6 +229,7 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) 
   add_run(app, run, parsed.command);
   add_headline(app, headline, parsed.command);
   add_config(app, config, parsed.command);
+  add_compare(app, compare, parsed.command);
   if (const std::string problem = unknown_command(app, arguments); !problem.empty()) return refused(problem);
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back

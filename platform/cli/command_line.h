@@ -36,7 +36,13 @@ struct ConfigCommand {
   bool keys = false;
 };
 
-using Command = std::variant<ListCommand, RunCommand, HeadlineCommand, ConfigCommand>;
+struct CompareCommand {
+  std::string a;  ///< paths of result documents
+  std::string b;
+  std::string report;  ///< path; empty: none asked for
+};
+
+using Command = std::variant<ListCommand, RunCommand, HeadlineCommand, ConfigCommand, CompareCommand>;
 
 /// A command to carry out, or (help, version, an error) a text to print and an exit code.
 struct ParsedCommandLine {

@@ -10,6 +10,8 @@
 #include "platform/cli/command_line.h"
 #include "platform/config/units.h"
 #include "platform/files.h"
+#include "platform/report/compare.h"
+#include "platform/report/result_check.h"
 #include "platform/run/headline.h"
 #include "platform/run/interrupt.h"
 #include "platform/run/outputs.h"
@@ -68,6 +70,19 @@ int carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
       "  lazy                          loads, stores and sends do not: a load is awaited where it is first used\n"
       "  stall_on_use                  nothing does: every result is awaited where it is first used\n");
   return good;
+}
+
+[[nodiscard]] Json load_json(const std::string& path) { return parse_json(read_file(path), path); }
+
+void carry_out(const CompareCommand& compare, const std::string& /*command*/) {
+  if (!compare.report.empty()) check_writable(compare.report);
+  const Json a = load_json(compare.a);
+  const Json b = load_json(compare.b);
+  const ComparedRun of_a{compare.a, a};
+  const ComparedRun of_b{compare.b, b};
+  const std::string text = comparison_text(of_a, of_b);
+  if (!compare.report.empty()) write_file_atomically(compare.report, comparison_html(of_a, of_b));
+  fmt::print("{}", text);
 }
 
 /// "kernwave: " before each line of a message that may have several.
@@ -149,6 +164,10 @@ int run_command_line(const std::vector<std::string>& arguments) {
   } catch (const OutputError& error) {
     complain(error.what());
   } catch (const FileError& error) {
+    complain(error.what());
+  } catch (const JsonError& error) {
+    complain(error.what());
+  } catch (const ReportError& error) {
     complain(error.what());
   } catch (const std::exception& error) {  // a fault of ours, or of the machine
     complain(error.what());

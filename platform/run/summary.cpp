@@ -98,13 +98,8 @@ void add_stalls(Output out, const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();
   const std::int64_t pes = active_pes(result);
   fmt::format_to(out, "{:<15}{:>14}{:>12}\n", "where time went", "per PE", "% of time");
-  const Json::Object& all = result.at("stall_ps").as_object();
-  for (const Json::Member& cause : all.front().value.as_object()) {
-    std::int64_t sum = 0;
-    for (const Json::Member& pe : all) {
-      const bool worked = pe.value.at("idle").as_int() < latency;
-      if (worked) sum += pe.value.at(cause.key).as_int();
-    }
+  for (const Json::Member& cause : result.at("stall_ps").as_object().front().value.as_object()) {
+    const std::int64_t sum = stalled_for(result, cause.key);
     if (sum == 0) continue;
     fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%\n", cause.key, time_text(sum / pes),
                    100.0 * ratio(sum / pes, latency));
@@ -208,6 +203,16 @@ BindingBound binding_bound(const Json& result) {
 std::int64_t busy_of(const Json& result, std::string_view engine) {
   std::int64_t sum = 0;
   for (const Json::Member& pe : result.at("busy_ps").as_object()) sum += pe.value.at(engine).as_int();
+  return sum;
+}
+
+std::int64_t stalled_for(const Json& result, std::string_view cause) {
+  const std::int64_t latency = result.at("latency_ps").as_int();
+  std::int64_t sum = 0;
+  for (const Json::Member& pe : result.at("stall_ps").as_object()) {
+    const bool worked = pe.value.at("idle").as_int() < latency;
+    if (worked) sum += pe.value.at(cause).as_int();
+  }
   return sum;
 }
 

@@ -27,6 +27,9 @@ struct BindingBound {
 /// The sum over all PEs of one engine's busy time.
 [[nodiscard]] std::int64_t busy_of(const Json& result, std::string_view engine);
 
+/// The sum over the PEs that worked of their programs' time of one cause.
+[[nodiscard]] std::int64_t stalled_for(const Json& result, std::string_view cause);
+
 /// How many PEs did any work.
 [[nodiscard]] std::int64_t active_pes(const Json& result);
 
