@@ -132,7 +132,15 @@ void add_outputs(CLI::App& app, OutputRequest& outputs) {
         outputs.critical_path = outputs.critical_path || count > 0;
       },
       "Simulate what the critical path foretells (implies --critical-path)");
-  add_file("--report", outputs.report, "Write a report in HTML to this file");
+  CLI::Option* report = add_file("--report", outputs.report, "Write a report in HTML to this file");
+  add_time(
+      app, "--report-from", [&outputs](Picoseconds time) { outputs.report_from = time; },
+      "The report shows single operations from this time on")
+      .needs(report);
+  add_time(
+      app, "--report-to", [&outputs](Picoseconds time) { outputs.report_to = time; },
+      "The report shows single operations up to this time")
+      .needs(report);
 }
 
 void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {

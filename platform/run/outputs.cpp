@@ -10,6 +10,8 @@
 #include "platform/config/units.h"
 #include "platform/file_system.h"
 #include "platform/files.h"
+#include "platform/report/activity_document.h"
+#include "platform/report/report.h"
 #include "platform/run/critical_path_document.h"
 
 namespace kernwave::platform {
@@ -67,31 +69,23 @@ void check_names(const OutputRequest& request) {
   }
 }
 
-void check_stretch(const OutputRequest& request) {
-  if (request.vcd_to && request.vcd_from >= *request.vcd_to) {
-    throw OutputError(fmt::format("--vcd-from {} is not before --vcd-to {}", format_quantity(request.vcd_from),
-                                  format_quantity(*request.vcd_to)));
+void check_stretch(const char* option, Picoseconds from, const std::optional<Picoseconds>& to) {
+  if (to && from >= *to) {
+    throw OutputError(
+        fmt::format("{0}-from {1} is not before {0}-to {2}", option, format_quantity(from), format_quantity(*to)));
   }
-}
-
-/// Options whose writer is not part of this program.
-void refuse_what_nobody_writes(const OutputRequest& request) {
-  const auto refuse = [](bool asked, const char* what) {
-    if (asked) throw OutputError(fmt::format("{} is not available", what));
-  };
-  refuse(!request.report.empty(), "--report");
 }
 
 }  // namespace
 
 void check_outputs(const OutputRequest& request) {
   check_names(request);
-  check_stretch(request);
+  check_stretch("--vcd", request.vcd_from, request.vcd_to);
+  check_stretch("--report", request.report_from, request.report_to);
   for (const NamedPath& file : files_of(request)) {
     if (!file.path.empty()) check_writable(file.path);
   }
   refuse_one_file_twice(request);
-  refuse_what_nobody_writes(request);
 }
 
 RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(request), system_(system) {
@@ -99,6 +93,12 @@ RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(
     const auto detail =
         request.op_log.empty() ? traces::CriticalPath::Detail::sums : traces::CriticalPath::Detail::segments;
     critical_path_ = std::make_unique<traces::CriticalPath>(system.config(), detail);
+  }
+  if (!request.report.empty()) {
+    traces::RecordedWindow window;
+    window.from = request.report_from;
+    if (request.report_to) window.to = *request.report_to;
+    report_.reset(new ReportObservers{{}, traces::WindowRecorder(window)});
   }
   if (!request.vcd.empty()) {
     add(make_waveform_output(request.vcd, {"", request.vcd_scope, request.vcd_from, request.vcd_to}, system));
@@ -109,6 +109,11 @@ RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(
 
 void RunOutputs::attach() {
   if (critical_path_ != nullptr) pe_observers_.add(*critical_path_);
+  if (report_ != nullptr) {
+    pe_observers_.add(report_->series);
+    pe_observers_.add(report_->recorder);
+    channel_observers_.add(report_->series);
+  }
   for (const auto& trace : traces_) {
     if (PeObserver* observer = trace->pe_observer()) pe_observers_.add(*observer);
     if (ChannelObserver* observer = trace->channel_observer()) channel_observers_.add(*observer);
@@ -146,6 +151,12 @@ void RunOutputs::complete(Json& document) const {
 void RunOutputs::write_documents(const Json& document) {
   if (!request_.json.empty()) {
     attempt(request_.json, [&] { write_file_atomically(request_.json, to_text(document) + "\n"); });
+  }
+  if (report_ != nullptr) {
+    attempt(request_.report, [&] {
+      const Json activity = activity_document(report_->series, report_->recorder);
+      write_file_atomically(request_.report, report_html(document, activity));
+    });
   }
 }
 

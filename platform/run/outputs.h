@@ -11,6 +11,8 @@
 #include "models/system/system.h"
 #include "platform/json/json.h"
 #include "platform/run/trace_output.h"
+#include "traces/activity/activity_series.h"
+#include "traces/activity/window_recorder.h"
 #include "traces/critical_path/critical_path.h"
 #include "traces/observer_group.h"
 #include "traces/output.h"
@@ -33,6 +35,8 @@ struct OutputRequest {
   std::string vcd_scope = "*";
   Picoseconds vcd_from;
   std::optional<Picoseconds> vcd_to;  ///< none: to the end
+  Picoseconds report_from;            ///< of the operations that the report draws one by one
+  std::optional<Picoseconds> report_to;
   bool critical_path = false;
   bool verify_what_if = false;  ///< implies critical_path
 
@@ -46,6 +50,12 @@ struct OutputRequest {
 /// OutputError (a name with a wrong extension, one file asked for twice, a stretch of time without length) and
 /// FileError (check_writable).
 void check_outputs(const OutputRequest& request);
+
+/// What the report draws beside the result.
+struct ReportObservers {
+  traces::ActivitySeries series;
+  traces::WindowRecorder recorder;
+};
 
 /// All outputs of one run. One that fails does not keep the others from being written: its problem is noted.
 class RunOutputs {
@@ -79,6 +89,7 @@ class RunOutputs {
   OutputRequest request_;
   System& system_;
   std::unique_ptr<traces::CriticalPath> critical_path_;
+  std::unique_ptr<ReportObservers> report_;
   std::vector<std::unique_ptr<TraceOutput>> traces_;
   traces::PeObserverGroup pe_observers_;
   traces::ChannelObserverGroup channel_observers_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
@@ -28,15 +29,20 @@ namespace fs = std::filesystem;
 class WaveformOutput : public TraceOutput {
  public:
   WaveformOutput(const std::string& path, const traces::WaveformOptions& options, System& system)
-      : file_(path, ".vcd"), save_(without_extension(path) + ".gtkw"), waveform_(system, with_path(options)) {}
+      : file_(path, ".vcd"), options_(options), waveform_(system, with_path(options)) {
+    for (const std::string& beside : {save_path(), states_path()}) check_writable(beside);
+  }
 
   [[nodiscard]] const std::string& path() const noexcept override { return file_.path(); }
   [[nodiscard]] PeObserver* pe_observer() noexcept override { return &waveform_; }
   [[nodiscard]] ChannelObserver* channel_observer() noexcept override { return &waveform_; }
-  void finish(const traces::RunNote& /*note*/) override {
+  void finish(const traces::RunNote& note) override {
     waveform_.close();
     file_.commit();
-    write_file_atomically(save_, traces::gtkwave_save(fs::path(file_.path()).filename().string(), waveform_.signals()));
+    const Picoseconds to = std::min(options_.to.value_or(note.end), note.end);
+    write_file_atomically(states_path(), traces::state_names());
+    write_file_atomically(save_path(), traces::gtkwave_save({name_of(file_.path()), name_of(states_path()),
+                                                             waveform_.signals(), options_.from, to}));
   }
 
  private:
@@ -46,8 +52,12 @@ class WaveformOutput : public TraceOutput {
     return options;
   }
 
+  [[nodiscard]] std::string save_path() const { return without_extension(file_.path()) + ".gtkw"; }
+  [[nodiscard]] std::string states_path() const { return without_extension(file_.path()) + ".states.txt"; }
+  [[nodiscard]] static std::string name_of(const std::string& path) { return fs::path(path).filename().string(); }
+
   PendingFile file_;
-  std::string save_;
+  traces::WaveformOptions options_;
   traces::Waveform waveform_;
 };
 
