@@ -33,6 +33,7 @@ void Waveform::add_pes(const System& system, const std::string& scope) {
   for (std::int64_t id = 0; id < system.pe_count(); ++id) {
     std::vector<WaveformSignal> signals = PeWaveform::signals_of(system.pe(PeId(id)));
     if (!select(signals, scope)) continue;
+    has_pes_ = true;
     pes_[static_cast<std::size_t>(id)] =
         std::make_unique<PeWaveform>(fmt::format("waveform_pe{}", id).c_str(), signals);
   }
@@ -44,6 +45,7 @@ void Waveform::add_memories(const System& system, const std::string& scope) {
   for (std::int64_t id = 0; id < config.cubes; ++id) {
     std::vector<WaveformSignal> signals = MemoryWaveform::signals_of(CubeId(id), config.hbm.channels);
     if (!select(signals, scope)) continue;
+    has_memories_ = true;
     memories_[static_cast<std::size_t>(id)] =
         std::make_unique<MemoryWaveform>(fmt::format("waveform_cube{}", id).c_str(), signals);
   }

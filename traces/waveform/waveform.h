@@ -37,6 +37,10 @@ class Waveform : public PeObserver, public ChannelObserver {
   /// The names of the signals in the file.
   [[nodiscard]] const std::vector<std::string>& signals() const noexcept { return names_; }
 
+  /// Whom to tell of PEs and of channels; nullptr if no such signal is in the file.
+  [[nodiscard]] PeObserver* pe_observer() noexcept { return has_pes_ ? this : nullptr; }
+  [[nodiscard]] ChannelObserver* channel_observer() noexcept { return has_memories_ ? this : nullptr; }
+
   /// After the run, once. Throws WriteError if the file is not whole.
   void close() { window_->close(); }
 
@@ -68,6 +72,8 @@ class Waveform : public PeObserver, public ChannelObserver {
   }
 
   std::vector<std::string> names_;
+  bool has_pes_ = false;
+  bool has_memories_ = false;
   std::vector<std::unique_ptr<PeWaveform>> pes_;
   std::vector<std::unique_ptr<MemoryWaveform>> memories_;
   std::unique_ptr<VcdWindow> window_;
