@@ -1,6 +1,7 @@
 // The executable `kernwave` as its users meet it: what it prints, what it leaves, how it ends.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -153,9 +154,9 @@ TEST_F(CommandLine, RunLeavesADocumentWithEveryKey) {
   const Json result = document("out.json");
 
   expect_keys(result,
-              {"schema",   "version",    "revision",      "command", "config",  "kernel",    "shape",   "policy",
-               "data",     "latency_ps", "counts",        "bytes",   "flops",   "bounds_ps", "busy_ps", "stall_ps",
-               "channels", "links",      "critical_path", "error",   "scratch", "host"});
+              {"schema",  "version",  "revision", "command",    "config",        "kernel", "shape",   "policy",
+               "data",    "complete", "reason",   "latency_ps", "counts",        "bytes",  "flops",   "bounds_ps",
+               "busy_ps", "stall_ps", "channels", "links",      "critical_path", "error",  "scratch", "host"});
   EXPECT_EQ(result.at("schema").as_int(), 1);
   EXPECT_EQ(result.at("version").as_string(), version());
   EXPECT_EQ(result.at("command").as_string(), "kernwave " + line);
