@@ -210,6 +210,7 @@ void add_warnings(std::vector<std::string>& warnings, std::string_view letter, c
   page.title = "Comparison of two runs";
   page.subtitle = fmt::format("A: {}\nB: {}", a.name, b.name);
   page.verdict = compared(runs);
+  page.findings_title = "What changed";
   page.data = Json::object({{"names", Json::array({Json("A"), Json("B")})},
                             {"results", Json::array({a.result, b.result})},
                             {"rooflines", Json::array({to_json(roofline(a.result)), to_json(roofline(b.result))})},

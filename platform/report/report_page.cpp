@@ -59,9 +59,10 @@ using Parts = std::vector<std::pair<std::string_view, std::string>>;
   return html + "</ul></div>\n";
 }
 
-[[nodiscard]] std::string verdict_html(const Verdict& verdict) {
+[[nodiscard]] std::string verdict_html(const ReportPage& page) {
+  const Verdict& verdict = page.verdict;
   return paragraphs(verdict.warnings, "warning") + paragraphs({verdict.headline}, "headline") +
-         "<div class=\"findings\">\n" + list_of("Where the time went", verdict.findings) +
+         "<div class=\"findings\">\n" + list_of(page.findings_title, verdict.findings) +
          list_of("To go faster", verdict.advice) + "</div>\n";
 }
 
@@ -99,7 +100,7 @@ std::string to_html(const ReportPage& page) {
       fmt::format("{}\n{}\n{}\n{}", assets.charts, assets.timeline, assets.tables, assets.assembly);
   return filled(assets.page, {{"title", html_escaped(page.title)},
                               {"subtitle", html_escaped(page.subtitle)},
-                              {"verdict", verdict_html(page.verdict)},
+                              {"verdict", verdict_html(page)},
                               {"style", std::string(assets.style)},
                               {"library", std::string(assets.library)},
                               {"data", script_safe(to_text(page.data, 0))},

@@ -13,6 +13,7 @@ struct ReportPage {
   std::string title;
   std::string subtitle;
   Verdict verdict;
+  std::string findings_title = "Where the time went";
   Json data;  ///< what the page's script draws
 };
 

@@ -28,7 +28,8 @@ const charts = (() => {
   }
   function scaled(value, unit) {
     const prefixes = [[1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]];
-    const [size, prefix] = prefixes.find(entry => value >= entry[0]) || [1, ""];
+    const rounded = value * (1 + 1e-9);  // a logarithmic axis hands over 999999999999.9
+    const [size, prefix] = prefixes.find(entry => rounded >= entry[0]) || [1, ""];
     return `${digits(value / size)} ${prefix}${unit}`;
   }
 
@@ -50,32 +51,33 @@ const charts = (() => {
     axisTick: {lineStyle: {color: theme.line}}, splitLine: {lineStyle: {color: theme.line}}, ...more,
   });
   const xAxis = (theme, name, more) => axis(theme, name, {nameGap: 28, ...more});
-  const yAxis = (theme, name, more) => axis(theme, name, {nameGap: 46, ...more});
+  const yAxis = (theme, name, more) => axis(theme, name, {nameGap: 50, ...more});
   const base = (theme, more) => ({
     animation: false, textStyle: {fontFamily: theme.font, color: theme.text},
     tooltip: {confine: true, backgroundColor: theme.card, borderColor: theme.line, textStyle: {color: theme.text, fontSize: 12}},
-    legend: {top: 0, type: "scroll", textStyle: {color: theme.text}, inactiveColor: theme.muted, itemWidth: 14, itemHeight: 10,
+    legend: {top: 0, type: "scroll", textStyle: {color: theme.text}, inactiveColor: theme.muted, icon: "roundRect", itemWidth: 14, itemHeight: 10,
              pageTextStyle: {color: theme.muted}},
-    grid: {left: 64, right: 24, top: 36, bottom: 48}, ...more,
+    grid: {left: 72, right: 24, top: 36, bottom: 48}, ...more,
   });
 
   const pes = result => Object.keys(result.stall_ps).filter(pe => result.stall_ps[pe].idle < result.latency_ps);
 
   // ---- roofline
 
-  /// { name, bandwidth, peak, colour, dashed } of each roof; those of equal runs once.
+  /// { name, bandwidth, peak, run, dashed } of each roof; `run` is null of one that all runs share.
   function roofs(data) {
-    const found = [];
-    data.rooflines.forEach((line, run) => {
-      const mark = data.rooflines.length > 1 ? ` (${data.names[run]})` : "";
-      const add = (name, bandwidth, dashed) => {
-        if (bandwidth > 0 && line.peak_flops > 0) found.push({name: name + mark, bandwidth, peak: line.peak_flops, run, dashed});
-      };
-      add(`HBM of ${line.cubes} cube${line.cubes === 1 ? "" : "s"}, ${scaled(line.hbm_bandwidth, "B/s")}`, line.hbm_bandwidth, false);
-      add(`DMA read ports of ${line.pes} PE${line.pes === 1 ? "" : "s"}, ${scaled(line.dma_bandwidth, "B/s")}`, line.dma_bandwidth, true);
-    });
-    const same = (a, b) => a.bandwidth === b.bandwidth && a.peak === b.peak && a.dashed === b.dashed;
-    return found.filter((roof, i) => !found.slice(0, i).some(other => same(roof, other)));
+    const plural = (count, what) => `${count} ${what}${count === 1 ? "" : "s"}`;
+    const ofRun = (line, run) => [
+      {name: `HBM of ${plural(line.cubes, "cube")}, ${scaled(line.hbm_bandwidth, "B/s")}`, bandwidth: line.hbm_bandwidth,
+        peak: line.peak_flops, run, dashed: false},
+      {name: `DMA read ports of ${plural(line.pes, "PE")}, ${scaled(line.dma_bandwidth, "B/s")}`, bandwidth: line.dma_bandwidth,
+        peak: line.peak_flops, run, dashed: true},
+    ];
+    const all = data.rooflines.flatMap(ofRun).filter(roof => roof.bandwidth > 0 && roof.peak > 0);
+    const same = (a, b) => a.name === b.name && a.peak === b.peak;
+    const shared = roof => all.filter(other => same(roof, other)).length === data.rooflines.length;
+    return all.filter((roof, i) => !all.slice(0, i).some(other => same(roof, other))).map(roof => shared(roof)
+      ? {...roof, run: null} : {...roof, name: `${roof.name} (${data.names[roof.run]})`});
   }
 
   function roofline(data, theme) {
@@ -89,14 +91,14 @@ const charts = (() => {
     const ceiling = Math.max(...lines.map(roof => roof.peak));
     const label = data.rooflines[0].of_products ? "flops of products" : "flops of MATH";
     const roofSeries = lines.map(roof => ({
-      name: roof.name, type: "line", symbol: "none", color: data.rooflines.length > 1 ? runColours[roof.run] : (roof.dashed ? theme.muted : theme.text),
+      name: roof.name, type: "line", symbol: "none", color: roof.run !== null ? runColours[roof.run] : (roof.dashed ? theme.muted : theme.text),
       lineStyle: {width: 2, type: roof.dashed ? "dashed" : "solid"}, silent: true,
       data: [[low, low * roof.bandwidth], [roof.peak / roof.bandwidth, roof.peak], [high, roof.peak]],
       endLabel: {show: !roof.dashed, formatter: () => scaled(roof.peak, "FLOP/s"), color: theme.muted, align: "right", offset: [-4, -10]},
     }));
     const pointSeries = points.map(point => ({
       name: data.names[point.run], type: "scatter", symbolSize: 14, color: runColours[point.run], z: 5,
-      itemStyle: {borderColor: theme.card, borderWidth: 2},
+      itemStyle: {borderColor: theme.card, borderWidth: 2, opacity: 1},
       data: [[point.intensity, point.flops_per_second]],
       tooltip: {formatter: () => tooltip([data.names[point.run], `${digits(point.intensity)} flops a byte`,
         scaled(point.flops_per_second, "FLOP/s"),
@@ -133,7 +135,7 @@ const charts = (() => {
       series.push({name: `${mark}latency`, type: "line", color: colour, symbol: "none", data: [],
         lineStyle: {type: "dashed"},
         markLine: {symbol: "none", silent: true, lineStyle: {color: colour, type: "dashed", width: 2},
-          label: {formatter: `${mark}latency`, color: theme.muted, position: "end", distance: run * 13 + 3},
+          label: {formatter: `${mark}latency`, color: theme.muted, position: "start", distance: run * 13 + 3},
           data: [{xAxis: result.latency_ps / unit.size}]}});
     });
     return base(theme, {
@@ -151,13 +153,19 @@ const charts = (() => {
 
   // ---- over time
 
-  /// Of each bin: its start, and how long it is (the last one ends with the run).
+  const binsDrawn = 128;
+
+  /// Neighbouring bins taken together, so that a chart's steps can be told apart: `merged(values)` adds their numbers.
+  /// Of each of the wider bins: its start, and how long it is (the last one ends with the run).
   function bins(data) {
-    const {bin_ps: width, bins: count} = data.activity;
     const latency = Math.max(data.results[0].latency_ps, 1);
-    const unit = timeUnit(latency);
-    return {unit, latency, starts: Array.from({length: count}, (_, i) => i * width),
-            length: i => Math.max(1, Math.min(width, latency - i * width))};
+    const together = Math.ceil(data.activity.bins / binsDrawn);
+    const width = data.activity.bin_ps * together;
+    const count = Math.ceil(Math.min(data.activity.bins, latency / data.activity.bin_ps) / together);
+    const numbers = Array.from({length: count}, (_, i) => i);
+    return {unit: timeUnit(latency), latency, starts: numbers.map(i => i * width),
+            length: i => Math.max(1, Math.min(width, latency - i * width)),
+            merged: values => numbers.map(i => sum(values.slice(i * together, (i + 1) * together)))};
   }
 
   /// Steps over the bins; `values` is one number a bin.
@@ -184,7 +192,7 @@ const charts = (() => {
     const workers = Math.max(1, pes(data.results[0]).length);
     const series = Object.entries(data.activity.busy_ps).filter(([, values]) => sum(values) > 0).map(
       ([engine, values]) => steps(theme, time, engine, engineColours[engine],
-        values.map((busy, i) => 100 * busy / (time.length(i) * workers))));
+        time.merged(values).map((busy, i) => 100 * busy / (time.length(i) * workers))));
     if (series.length === 0) return null;
     return overTime(theme, time, "%", {yAxis: yAxis(theme, "busy, % of the PEs that worked", {type: "value", min: 0,
       axisLabel: {color: theme.muted}}), series});
@@ -196,15 +204,16 @@ const charts = (() => {
     const time = bins(data);
     const chosen = Object.entries(data.activity.cubes).filter(([name]) => cube === "" || name === cube).map(([, traffic]) => traffic);
     if (chosen.length === 0) return null;
-    const rate = kind => time.starts.map((_, i) => sum(chosen.map(traffic => traffic[kind][i] || 0)) * 1000 / time.length(i));
+    const bytes = kind => chosen.map(traffic => time.merged(traffic[kind])).reduce((a, b) => a.map((value, i) => value + b[i]));
+    const rate = kind => bytes(kind).map((value, i) => value * 1000 / time.length(i));
     const peak = data.rooflines[0].hbm_bandwidth / 1e9 * chosen.length / Math.max(1, data.rooflines[0].cubes);
     const read = rate("read");
     const written = rate("written");
     return overTime(theme, time, "GB/s", {
       yAxis: yAxis(theme, "GB/s", {type: "value", min: 0, axisLabel: {color: theme.muted}}),
       series: [
-        steps(theme, time, "read", engineColours["dma_read"], read, {stack: "traffic", areaStyle: {opacity: 0.35}}),
-        steps(theme, time, "written", engineColours["gemm"], written, {stack: "traffic", areaStyle: {opacity: 0.35}}),
+        steps(theme, time, "read", engineColours["dma_read"], read, {areaStyle: {opacity: 0.3}}),
+        steps(theme, time, "written", engineColours["gemm"], written, {areaStyle: {opacity: 0.3}}),
         {name: "sustained peak", type: "line", color: theme.muted, symbol: "none", lineStyle: {type: "dashed", width: 1.5},
           data: [[0, peak], [time.latency / time.unit.size, peak]]},
       ],
@@ -230,7 +239,7 @@ const charts = (() => {
     const unit = timeUnit(result.latency_ps);
     const many = workers.length > 64;
     return base(theme, {
-      grid: {left: 64, right: 24, top: 36, bottom: many ? 84 : 48},
+      grid: {left: 72, right: 24, top: 36, bottom: many ? 84 : 48},
       tooltip: stallTooltip(theme, unit),
       dataZoom: many ? [{type: "slider", startValue: 0, endValue: 63, bottom: 8, height: 20}] : [],
       xAxis: xAxis(theme, "PE", {type: "category", data: workers.map(pe => pe.replace(/^pe/, "")), splitLine: {show: false}}),

@@ -19,7 +19,8 @@ const page = (() => {
   }
   function drawAll(print) {
     for (const entry of drawn) {
-      entry.chart.resize(print ? {width: 680} : {width: "auto"});
+      entry.box.style.height = `${entry.height || (print ? 240 : 320)}px`;
+      entry.chart.resize({width: print ? 680 : "auto"});
       draw(entry, print);
     }
   }
@@ -36,7 +37,7 @@ const page = (() => {
     const box = document.createElement("div");
     box.className = "chart";
     box.id = `chart-${name}`;
-    if (height > 0) box.style.height = `${height}px`;
+    box.style.height = `${height || 320}px`;
     card.append(heading, controls, box);
     if (note !== "") {
       const text = document.createElement("p");
@@ -45,7 +46,7 @@ const page = (() => {
       card.appendChild(text);
     }
     document.getElementById("charts").appendChild(card);
-    const entry = {chart: echarts.init(box, null, {renderer: "svg"}), option, controls, card};
+    const entry = {chart: echarts.init(box, null, {renderer: "svg"}), option, controls, box, height};
     drawn.push(entry);
     draw(entry, false);
     return entry;

@@ -13,7 +13,7 @@ const tables = (() => {
   /// { title, head, rows, of_texts } inside a card.
   function card(table) {
     const box = document.createElement("div");
-    box.className = table.rows.length > 20 ? "card wide long" : "card";
+    box.className = table.rows.length > 20 ? "card long" : "card";
     const title = document.createElement("h2");
     title.textContent = table.title.charAt(0).toUpperCase() + table.title.slice(1);
     const scroll = document.createElement("div");
