@@ -74,7 +74,7 @@ int carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
 
 [[nodiscard]] Json load_json(const std::string& path) { return parse_json(read_file(path), path); }
 
-void carry_out(const CompareCommand& compare, const std::string& /*command*/) {
+int carry_out(const CompareCommand& compare, const std::string& /*command*/) {
   if (!compare.report.empty()) check_writable(compare.report);
   const Json a = load_json(compare.a);
   const Json b = load_json(compare.b);
@@ -83,6 +83,7 @@ void carry_out(const CompareCommand& compare, const std::string& /*command*/) {
   const std::string text = comparison_text(of_a, of_b);
   if (!compare.report.empty()) write_file_atomically(compare.report, comparison_html(of_a, of_b));
   fmt::print("{}", text);
+  return good;
 }
 
 /// "kernwave: " before each line of a message that may have several.
