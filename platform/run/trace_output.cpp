@@ -41,8 +41,9 @@ class WaveformOutput : public TraceOutput {
     file_.commit();
     const Picoseconds to = std::min(options_.to.value_or(note.end), note.end);
     write_file_atomically(states_path(), traces::state_names());
-    write_file_atomically(save_path(), traces::gtkwave_save({name_of(file_.path()), name_of(states_path()),
-                                                             waveform_.signals(), options_.from, to}));
+    write_file_atomically(save_path(),
+                          traces::gtkwave_save({name_of(save_path()), name_of(file_.path()), name_of(states_path()),
+                                                waveform_.signals(), options_.from, to}));
   }
 
  private:
