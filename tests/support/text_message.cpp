@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -98,7 +99,7 @@ TextMessage read_protobuf(const std::string& path, const std::string& proto, con
   const std::string folder = std::filesystem::path(proto).parent_path().string();
   const std::string text =
       output_of("protoc --decode=" + type + " --proto_path='" + folder + "' '" + proto + "' <'" + path + "' 2>&1");
-  const TextMessage message = Reader(text).message();
+  TextMessage message = Reader(text).message();
   if (message.messages.empty()) ADD_FAILURE() << "protoc says: " << text;
   return message;
 }

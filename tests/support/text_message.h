@@ -1,6 +1,7 @@
 // A message in protobuf's text format, as `protoc --decode` prints it.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>

@@ -1,58 +1,42 @@
-// The timeline of a run: what stands in its file, that it is the same every time, and what can go wrong with it.
+// The timeline of a run: what stands in its file.
 #include "traces/timeline/timeline.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/child.h"
-#include "tests/support/contended_machine.h"
 #include "tests/support/policies.h"
 #include "tests/support/simulation.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/timeline_reader.h"
-#include "traces/observer_group.h"
+#include "tests/support/timeline_run.h"
 
 namespace kernwave::traces {
 namespace {
 
 using kernwave::testing::all_policies;
-using kernwave::testing::contended_machine;
-using kernwave::testing::from_child;
+using kernwave::testing::busy_machine;
 using kernwave::testing::in_child;
 using kernwave::testing::one_cube;
 using kernwave::testing::read_timeline;
+using kernwave::testing::run_busy;
+using kernwave::testing::run_with_timeline;
 using kernwave::testing::Simulation;
 using kernwave::testing::TimelineFile;
 using kernwave::testing::TimelineSlice;
 
-using Slices = std::vector<std::string>;  // "name from to", in ns
-using Flows = std::set<std::string>;      // "name of one -> name of another"
+using Slices = std::vector<std::string>;   // "name from to", in ns
+using Flows = std::multiset<std::string>;  // "name of one -> name of another"
 
 class Timelines : public kernwave::testing::TemporaryFolderTest {
  protected:
   [[nodiscard]] std::string file() const { return path("timeline.pftrace"); }
 };
-
-/// Runs something on a machine whose timeline goes into a file.
-void run_with_timeline(const std::string& path, const SystemConfig& config, const std::function<void(Simulation&)>& run,
-                       Compression compression = Compression::none,
-                       ConstructionOrder order = ConstructionOrder::ascending) {
-  Simulation simulation(config, DataMode::full, order);
-  Timeline timeline(path, compression, config);
-  simulation.system().set_observer(&timeline);
-  simulation.system().set_channel_observer(&timeline);
-  run(simulation);
-  timeline.close({true, "", simulation.latency()});
-}
 
 [[nodiscard]] std::string text_of(const TimelineSlice& slice) {
   return slice.name + " " + std::to_string(slice.begin_ns) + " " + std::to_string(slice.end_ns);
@@ -221,45 +205,6 @@ TEST_F(Timelines, SendsThatOverlapHaveALaneEach) {
 
 // ---- everything at once
 
-/// Loads, a product, arithmetic, composites of which several are in flight, a store, messages around a ring.
-void busy_kernel(tl::Context& tl, std::int64_t pe, std::int64_t pes_per_cube, std::int64_t rounds) {
-  const CubeId cube(pe / pes_per_cube);
-  const auto at = [cube](std::int64_t offset) { return HbmAddress(cube, Bytes(offset)); };
-  for (std::int64_t round = 0; round < rounds; ++round) {
-    auto scope = tl.scratch_scope();
-    const auto a = tl.load(at(round * 8192), {32, 64}, DType::f16);
-    const auto b = tl.load(at(0x40000 + round * 8192), {64, 32}, DType::f16);
-    const auto c = tl.dot(a, b);
-    const auto x = tl.buffer({16, 64}, DType::f16);
-    const auto results = tl.buffers(2, {16, 128}, DType::f32);
-    for (std::int64_t i = 0; i < 2; ++i) {
-      tl.composite(x, tl.ref(at(0x80000 + i * 65536), {64, 128}, DType::f16),
-                   tl::CompositeOptions().out(results[static_cast<std::size_t>(i)]).tile(32).then(tl::MathOp::exp2));
-    }
-    tl.send(Direction::east, a);
-    tl.send(Direction::east, x);
-    const auto first = tl.recv(Direction::west, {32, 64}, DType::f16);
-    tl.recv(Direction::west, {16, 64}, DType::f16);
-    tl.store(at(0x100000 + (pe * rounds + round) * 4096), tl.max(c + 1.0F, 1));
-    tl.store(at(0x200000 + (pe * rounds + round) * 4096), first);
-  }
-}
-
-[[nodiscard]] SystemConfig busy_machine() {
-  SystemConfig config = contended_machine();
-  config.pe.ipcq.window = 2;
-  return config;
-}
-
-void run_busy(Simulation& simulation, tl::Policy policy, std::int64_t rounds = 3) {
-  const std::int64_t per_cube = simulation.system().config().pes_per_cube;
-  std::vector<Simulation::Part> parts;
-  for (std::int64_t pe = 0; pe < simulation.system().pe_count(); ++pe) {
-    parts.push_back({pe, [=](tl::Context& tl) { busy_kernel(tl, pe, per_cube, rounds); }});
-  }
-  simulation.run_parts(parts, {{Direction::west}, Bytes(4096)}, policy);
-}
-
 [[nodiscard]] Picoseconds busy(const TimelineFile& file, const std::string& process, const std::string& track) {
   std::int64_t sum = 0;
   for (const TimelineSlice& slice : file.slices) {
@@ -298,6 +243,8 @@ TEST_F(Timelines, SlicesSumToTheBusyTimesOfTheEnginesUnderEveryPolicy) {
       timeline.close({true, "", simulation.latency()});
       const TimelineFile written = read_timeline(file());  // no slice overlaps another one of its track
       expect_busy_times(written, simulation.system());
+      // Of each PE, in each of three rounds: two loads and two messages.
+      EXPECT_EQ(flows_of(written).size(), 6U * 3 * 4);
     });
   }
 }
@@ -356,44 +303,6 @@ TEST_F(Timelines, ScratchIsCountedAsItIsUsed) {
   });
 }
 
-// ---- files
-
-[[nodiscard]] std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// Long enough for every track to go into the file in many blocks.
-[[nodiscard]] std::string busy_file(const std::string& path, Compression compression, ConstructionOrder order,
-                                    tl::Policy policy = tl::Policy::lazy) {
-  return from_child([&] {
-    constexpr std::int64_t rounds = 40;
-    const auto run = [policy](Simulation& simulation) { run_busy(simulation, policy, rounds); };
-    run_with_timeline(path, busy_machine(), run, compression, order);
-    return bytes_of(path);
-  });
-}
-
-TEST_F(Timelines, AreTheSameInEveryRunAndOrderOfConstruction) {
-  for (const Compression compression : {Compression::none, Compression::gzip}) {
-    for (const tl::Policy policy : all_policies) {
-      const std::string first = busy_file(file(), compression, ConstructionOrder::ascending, policy);
-      EXPECT_GT(first.size(), 100'000U);
-      EXPECT_TRUE(busy_file(path("again"), compression, ConstructionOrder::ascending, policy) == first);
-      EXPECT_TRUE(busy_file(file(), compression, ConstructionOrder::descending, policy) == first);
-      EXPECT_TRUE(busy_file(file(), compression, ConstructionOrder::interleaved, policy) == first);
-    }
-  }
-}
-
-TEST_F(Timelines, CompressedHoldTheSame) {
-  const std::string plain = busy_file(file(), Compression::none, ConstructionOrder::ascending);
-  const std::string compressed = busy_file(path("t.gz"), Compression::gzip, ConstructionOrder::ascending);
-  EXPECT_LT(compressed.size(), plain.size());
-  ASSERT_EQ(std::system(("gunzip '" + path("t.gz") + "'").c_str()), 0);
-  EXPECT_TRUE(bytes_of(path("t")) == plain);
-}
-
 TEST_F(Timelines, OfARunThatEndsEarlySaySo) {
   in_child([this] {
     const SystemConfig config = ring_machine();
@@ -409,64 +318,6 @@ TEST_F(Timelines, OfARunThatEndsEarlySaySo) {
     EXPECT_EQ(written.instants, (std::vector<std::string>{"PE 1 (cube 1)/kernel at 5000: run incomplete: deadlock",
                                                           "/run at 5000: run incomplete: deadlock"}));
   });
-}
-
-[[nodiscard]] std::string reason_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const WriteError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-TEST_F(Timelines, OnAFullDiskFailWhenTheyAreClosed) {
-  for (const Compression compression : {Compression::none, Compression::gzip}) {
-    in_child([compression] {
-      EXPECT_EQ(reason_of([compression] {
-                  run_with_timeline(
-                      "/dev/full", one_cube(), [](Simulation& simulation) { simulation.run(load_dot_and_store); },
-                      compression);
-                }),
-                "No space left on device");
-    });
-  }
-}
-
-TEST_F(Timelines, ThatCannotBeOpenedFailAtOnce) {
-  EXPECT_EQ(reason_of([this] { Timeline(path("no/such/folder"), Compression::gzip, one_cube()); }),
-            "No such file or directory");
-}
-
-// ---- cost
-
-/// Resident memory in KiB at the end of a run of that many additions.
-[[nodiscard]] long memory_after(std::int64_t operations) {
-  const std::string text = from_child([operations] {
-    Connector connector;
-    const SystemConfig config = one_cube();
-    System system("system", config, DataMode::none, connector);
-    Timeline timeline("/dev/null", Compression::none, config);
-    system.set_observer(&timeline);
-    system.set_channel_observer(&timeline);
-    tl::launch(system.pe(PeId(0)), [operations](tl::Context& tl) {
-      for (std::int64_t i = 0; i < operations / 2; ++i) {
-        auto scope = tl.scratch_scope();
-        static_cast<void>(tl.load(HbmAddress(static_cast<std::uint64_t>(i % 64) * 256), {1, 64}, DType::f16) + 1.0F);
-      }
-    });
-    EXPECT_EQ(run_to_end(system.ledger()), RunEnd::finished);
-    timeline.close({true, "", system.ledger().end()});
-    rusage usage{};
-    ::getrusage(RUSAGE_SELF, &usage);
-    return std::to_string(usage.ru_maxrss);
-  });
-  return text.empty() ? -1 : std::stol(text);
-}
-
-TEST(TimelineMemory, DoesNotGrowWithTheRun) {
-  const long small = memory_after(100'000);
-  EXPECT_LT(memory_after(2'000'000), small + 1024);
 }
 
 }  // namespace

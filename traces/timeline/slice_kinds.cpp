@@ -109,7 +109,7 @@ SliceKinds::SliceKinds() {
   rehash();
 }
 
-SliceKinds::Key SliceKinds::key_of(const Descriptor& descriptor, SourceLocation where) noexcept {
+SliceKinds::Key SliceKinds::key_of(const Descriptor& descriptor, SourceLocation where) {
   Key key{};
   key[0] = static_cast<std::uint64_t>(descriptor.engine);
   key[1] = reinterpret_cast<std::uintptr_t>(where.file);

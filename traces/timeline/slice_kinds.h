@@ -40,7 +40,7 @@ class SliceKinds {
   /// All that a kind depends on.
   using Key = std::array<std::uint64_t, 8>;
 
-  [[nodiscard]] static Key key_of(const Descriptor& descriptor, SourceLocation where) noexcept;
+  [[nodiscard]] static Key key_of(const Descriptor& descriptor, SourceLocation where);
   [[nodiscard]] static std::size_t hash(const Key& key) noexcept;
   [[nodiscard]] KindNumber add(const Key& key, const Descriptor& descriptor, SourceLocation where);
   void rehash();

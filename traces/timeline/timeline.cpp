@@ -12,7 +12,7 @@ namespace {
 constexpr Picoseconds hbm_bin(1'000'000);
 constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
 
-[[nodiscard]] TrackGroup group_of(const Descriptor& descriptor) noexcept {
+[[nodiscard]] TrackGroup group_of(const Descriptor& descriptor) {
   switch (descriptor.engine) {
     case Engine::dma_read:
       return TrackGroup::dma_read;
@@ -31,7 +31,7 @@ constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
   return group_of(message.action == IpcqAction::send ? TrackGroup::send : TrackGroup::receive, message.direction);
 }
 
-[[nodiscard]] bool is_receive(const Descriptor& descriptor) noexcept {
+[[nodiscard]] bool is_receive(const Descriptor& descriptor) {
   return descriptor.engine == Engine::ipcq && descriptor.ipcq().action == IpcqAction::receive;
 }
 
