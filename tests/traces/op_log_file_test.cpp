@@ -1,6 +1,7 @@
 // The op log in files: what its rows say, and that a file holds a run and nothing else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -96,11 +97,12 @@ class Ring {
 
 TEST_F(OpLogFile, TellsTimesShapesAndDependenciesOfALoadADotAndAStore) {
   // Given 16 KiB loaded, a product of 64 x 128 x 64 on 64 x 64 and its 16 KiB of results stored.
-  static int line = 0;
-  line = __LINE__ + 4;
+  constexpr int line = __LINE__ + 3;
   log_of([](tl::Context& tl) {
     const auto w = tl.buffer({128, 64}, DType::f16);
-    tl.store(HbmAddress(CubeId(0), Bytes(0x8000)), tl.dot(tl.load(HbmAddress(0x40), {64, 128}, DType::f16), w));
+    const auto x = tl.load(HbmAddress(0x40), {64, 128}, DType::f16);
+    const auto y = tl.dot(x, w);
+    tl.store(HbmAddress(0x8000), y);
   });
   // Then the load is issued in 8 cycles, dispatched in 2, and takes 20 + 100 + 128 ns; the dot is issued in 6 and takes
   // 128; the store takes what the load takes.
@@ -112,8 +114,8 @@ TEST_F(OpLogFile, TellsTimesShapesAndDependenciesOfALoadADotAndAStore) {
             "8000,10000,258000,2000,,,0,64\n"
             "264000,266000,394000,2000,,0,,\n"
             "402000,404000,652000,2000,,1,0,32768\n");
-  EXPECT_EQ(sql("SELECT DISTINCT file, line - " + std::to_string(line) + " FROM operations"),
-            std::string(__FILE__) + ",0\n" + __FILE__ + ",-1\n");
+  EXPECT_EQ(sql("SELECT line - " + std::to_string(line) + " FROM operations"), "0\n1\n2\n");
+  EXPECT_EQ(sql("SELECT DISTINCT file FROM operations"), std::string(__FILE__) + "\n");
   EXPECT_EQ(sql("SELECT key, value FROM run"), "schema,1\ncomplete,1\nreason,\nend_ps,652000\nkernel,by hand\n");
 }
 
@@ -220,7 +222,8 @@ TEST_F(OpLogFile, CsvIsTheViewRowByRowInTheOrderOfEnds) {
     sqlite.close({});
     csv.close({});
   });
-  const std::string csv = bytes_of(path("log.csv"));
+  std::string csv = bytes_of(path("log.csv"));
+  csv.erase(std::remove(csv.begin(), csv.end(), '"'), csv.end());  // around labels with commas
   const std::size_t header = csv.find('\n') + 1;
   EXPECT_EQ(csv.substr(0, header),
             query_text(path("log.sqlite"), "SELECT group_concat(name) FROM pragma_table_info('operations')"));
