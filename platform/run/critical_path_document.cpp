@@ -41,8 +41,21 @@ void add_causes(Output out, const Json& path, std::int64_t latency) {
   }
 }
 
+/// Of all lines of the path, with the slash at its end.
+[[nodiscard]] std::string common_folder(const Json::Array& lines) {
+  std::string folder = lines.empty() ? "" : lines.front().at("file").as_string();
+  for (const Json& line : lines) {
+    const std::string& file = line.at("file").as_string();
+    const auto [end, ignored] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+    folder.erase(end, folder.end());
+  }
+  return folder.substr(0, folder.rfind('/') + 1);
+}
+
 void add_lines(Output out, const Json& path, std::int64_t latency) {
-  fmt::format_to(out, "\n{:<15}{:>14}{:>12}  {:<13} {}\n", "by line", "time", "% of time", "most of it", "where");
+  const std::string folder = common_folder(path.at("by_line").as_array());
+  fmt::format_to(out, "\n{:<15}{:>14}{:>12}  {:<13} where, below {}\n", "by line", "time", "% of time", "most of it",
+                 folder);
   std::int64_t rest = 0;
   for (const Json& line : path.at("by_line").as_array()) {
     const std::int64_t time = line.at("ps").as_int();
@@ -51,7 +64,8 @@ void add_lines(Output out, const Json& path, std::int64_t latency) {
       continue;
     }
     fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%  {:<13} {}:{}\n", "", time_text(time), percent(time, latency),
-                   line.at("cause").as_string(), line.at("file").as_string(), line.at("line").as_int());
+                   line.at("cause").as_string(), line.at("file").as_string().substr(folder.size()),
+                   line.at("line").as_int());
   }
   if (rest > 0)
     fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%\n", "other lines", time_text(rest), percent(rest, latency));

@@ -2,7 +2,7 @@
 """Opens a real report, and a comparison, in headless Chromium and uses them as a person would.
 
 Speaks the WebDriver protocol with ChromeDriver, which is JSON over HTTP. Expects in the environment: CHROMIUM,
-CHROMEDRIVER, KERNWAVE and WRITE_REPORT, the paths of four programs.
+CHROMEDRIVER and KERNWAVE, the paths of three programs.
 """
 
 import contextlib
@@ -164,7 +164,7 @@ def main():
     with tempfile.TemporaryDirectory() as name, browser() as page:
         folder = pathlib.Path(name)
         report, a, b, comparison = (folder / file for file in ("report.html", "a.json", "b.json", "comparison.html"))
-        subprocess.run([os.environ["WRITE_REPORT"], report, *DECODE], check=True)
+        subprocess.run([os.environ["KERNWAVE"], *DECODE, "--critical-path", "--quiet", "--report", report], check=True)
         for file, policy in ((a, "lazy"), (b, "blocking")):
             subprocess.run([os.environ["KERNWAVE"], *DECODE, "--policy", policy, "--quiet", "--json", file], check=True)
         subprocess.run([os.environ["KERNWAVE"], "compare", a, b, "--report", comparison], check=True,

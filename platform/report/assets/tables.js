@@ -30,11 +30,19 @@ const tables = (() => {
     return box;
   }
 
+  /// The folder that all files lie in, with the slash at its end.
+  function commonFolder(files) {
+    let folder = files[0] || "";
+    for (const file of files) while (!file.startsWith(folder)) folder = folder.slice(0, -1);
+    return folder.slice(0, folder.lastIndexOf("/") + 1);
+  }
+
   /// Of a critical path: its lines, and what faster resources would bring.
   function ofCriticalPath(path) {
     if (!path) return [];
     const share = time => `${(100 * time / Math.max(1, path.latency_ps)).toFixed(1)} %`;
-    const lines = (path.by_line || []).map(line => [`${line.file}:${line.line}`, line.cause || "", charts.timeText(line.ps), share(line.ps)]);
+    const folder = commonFolder((path.by_line || []).map(line => line.file));
+    const lines = (path.by_line || []).map(line => [`${line.file.slice(folder.length)}:${line.line}`, line.cause || "", charts.timeText(line.ps), share(line.ps)]);
     const changes = (path.what_if || []).map(change => [change.resource, charts.timeText(change.predicted_ps),
       change.actual_ps === null || change.actual_ps === undefined ? "-" : charts.timeText(change.actual_ps)]);
     return [
