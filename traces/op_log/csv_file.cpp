@@ -9,7 +9,7 @@ namespace kernwave::traces {
 
 namespace {
 
-constexpr std::size_t large = 256 * 1024;
+constexpr std::size_t large = std::size_t{1} << 18;
 
 [[noreturn]] void fail() { throw WriteError(std::generic_category().message(errno)); }
 
