@@ -88,6 +88,14 @@ void stamp_initial_values(const OpenFile& file, Picoseconds begin) {
   file.write(static_cast<off_t>(from), stamp);
 }
 
+/// A file of one instant has the initial values and nothing else.
+void check_end_of_values(const OpenFile& file) {
+  constexpr std::string_view last = "$end\n\n";
+  const off_t size = file.size();
+  const auto length = static_cast<off_t>(last.size());
+  if (size < length || file.read(size - length, last.size()) != last) throw WriteError(incomplete);
+}
+
 /// The last line is the stamp of the end. If the values of that instant precede it, so does a stamp.
 void check_last_stamp(const OpenFile& file, Picoseconds end) {
   const std::string stamp = fmt::format("\n#{}\n", end.count());
@@ -112,7 +120,7 @@ void check_vcd_creatable(const std::string& path) { const OpenFile file(path, O_
 
 void finish_vcd(const std::string& path, Picoseconds begin, Picoseconds end) {
   const OpenFile file(path, O_RDWR);
-  check_last_stamp(file, end);
+  begin == end ? check_end_of_values(file) : check_last_stamp(file, end);
   stamp_initial_values(file, begin);
   file.flush();
 }
