@@ -42,13 +42,13 @@ constexpr std::int64_t operations_per_tile = 17;
 }  // namespace
 
 double decode_operation_nanoseconds(std::int64_t cubes, std::int64_t pes_per_cube, std::int64_t operations,
-                                    const std::function<void(System&)>& attach) {
+                                    const Attach& attach) {
   SystemConfig config;
   config.cubes = cubes;
   config.pes_per_cube = pes_per_cube;
   Connector connector;
   System system("system", config, DataMode::none, connector);
-  attach(system);
+  const std::function<void()> finish = attach(system);
   std::vector<Pe*> pes;
   for (std::int64_t id = 0; id < system.pe_count(); ++id) pes.push_back(&system.pe(PeId(id)));
   const auto args = decode_args(cubes, pes_per_cube, operations / (operations_per_tile * system.pe_count()));
@@ -57,6 +57,7 @@ double decode_operation_nanoseconds(std::int64_t cubes, std::int64_t pes_per_cub
       tl::Policy::lazy);
   const auto begin = std::chrono::steady_clock::now();
   if (run_to_end(system.ledger()) != RunEnd::finished) throw std::runtime_error("the kernels did not finish");
+  finish();
   const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
   std::int64_t issued = 0;
   for (const Pe* pe : pes) issued += pe->cpu().operations();

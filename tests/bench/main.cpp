@@ -1,10 +1,13 @@
 // kernwave_bench: what the model costs the host, as ratios to a bare AT round trip measured in the same run.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +18,9 @@
 #include "tests/bench/bare_at.h"
 #include "tests/bench/decode_loop.h"
 #include "traces/critical_path/critical_path.h"
+#include "traces/op_log/sqlite_op_log.h"
+#include "traces/timeline/timeline.h"
+#include "traces/waveform/waveform.h"
 
 int sc_main(int /*argc*/, char** /*argv*/) { return 0; }  // the library asks for the symbol; nothing calls it
 
@@ -36,13 +42,66 @@ struct Measure {
   double best = std::numeric_limits<double>::infinity();
 };
 
-/// One PE, with an observer.
+/// One PE, observed.
+[[nodiscard]] double with(const Attach& attach) { return decode_operation_nanoseconds(1, 1, operations, attach); }
+
 [[nodiscard]] double with_critical_path() {
-  SystemConfig config;
-  config.cubes = 1;
-  config.pes_per_cube = 1;
-  traces::CriticalPath path(config, traces::CriticalPath::Detail::sums);
-  return decode_operation_nanoseconds(1, 1, operations, [&path](System& system) { system.set_observer(&path); });
+  std::unique_ptr<traces::CriticalPath> path;
+  return with([&path](System& system) {
+    path = std::make_unique<traces::CriticalPath>(system.config(), traces::CriticalPath::Detail::sums);
+    system.set_observer(path.get());
+    return [] {};
+  });
+}
+
+/// A file that goes away.
+class Scrap {
+ public:
+  explicit Scrap(const char* suffix)
+      : path_((std::filesystem::temp_directory_path() / fmt::format("kernwave_bench_{}{}", ::getpid(), suffix))) {}
+  Scrap(const Scrap&) = delete;
+  Scrap& operator=(const Scrap&) = delete;
+  ~Scrap() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+[[nodiscard]] double with_op_log() {
+  const Scrap file(".sqlite");
+  traces::SqliteOpLog log(file.path());
+  return with([&log](System& system) {
+    system.set_observer(&log.observer());
+    return [&log] { log.close({}); };
+  });
+}
+
+[[nodiscard]] double with_timeline() {
+  const Scrap file(".pftrace");
+  std::unique_ptr<traces::Timeline> timeline;
+  return with([&](System& system) {
+    timeline = std::make_unique<traces::Timeline>(file.path(), traces::Compression::none, system.config());
+    system.set_observer(timeline.get());
+    system.set_channel_observer(timeline.get());
+    return [&timeline] { timeline->close({}); };
+  });
+}
+
+[[nodiscard]] double with_waveform() {
+  const Scrap file(".vcd");
+  std::unique_ptr<traces::Waveform> waveform;
+  return with([&](System& system) {
+    traces::WaveformOptions options;
+    options.path = std::filesystem::path(file.path()).replace_extension().string();
+    options.scope = "pe0";
+    waveform = std::make_unique<traces::Waveform>(system, options);
+    system.set_observer(waveform.get());
+    return [&waveform] { waveform->close(); };
+  });
 }
 
 [[nodiscard]] std::vector<Measure> measures() {
@@ -50,7 +109,10 @@ struct Measure {
       {"bare_at_ns", "bare AT round trip", [] { return bare_at_nanoseconds(operations); }, 0.0},
       {"operation_ns_1pe", "operation, 1 PE", [] { return decode_operation_nanoseconds(1, 1, operations); }, 3.0},
       {"operation_ns_64pe", "operation, 64 PEs", [] { return decode_operation_nanoseconds(8, 8, operations); }, 3.5},
-      {"critical_path_ns_1pe", "with critical path", with_critical_path, 1.5, Unit::quiet_operation}};
+      {"critical_path_ns_1pe", "with critical path", with_critical_path, 1.5, Unit::quiet_operation},
+      {"op_log_ns_1pe", "with SQLite op log", with_op_log, 2.5, Unit::quiet_operation},
+      {"timeline_ns_1pe", "with timeline", with_timeline, 2.0, Unit::quiet_operation},
+      {"waveform_ns_1pe", "with waveform of the PE", with_waveform, 2.0, Unit::quiet_operation}};
 }
 
 /// The best of several rounds, all measures in turn in each: a busy host slows them alike.
