@@ -3,7 +3,10 @@
 namespace kernwave {
 
 PeMath::PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch)
-    : ComputeEngine(name, config.math.queue_depth), config_(config.math), clock_(math_clock(config)), scratch_(scratch) {}
+    : ComputeEngine(name, config.math.queue_depth),
+      config_(config.math),
+      clock_(math_clock(config)),
+      scratch_(scratch) {}
 
 Picoseconds PeMath::duration(const Descriptor& descriptor, Picoseconds /*start*/) {
   return clock_(math_cycles(config_, descriptor.math()));

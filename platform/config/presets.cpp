@@ -37,10 +37,12 @@ folds = "overlapped"
 f32_cycles = 4                   # a quarter of the f16 rate
 f16_cycles = 1
 bf16_cycles = 1
+clock_multiple = 1
 queue_depth = 16
 
 [pe.math]
 lanes = 256
+clock_multiple = 1
 queue_depth = 16
 
 [pe.math.cycles]                 # of one vector of `lanes` elements

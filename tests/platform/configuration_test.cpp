@@ -224,7 +224,7 @@ TEST_F(ConfigurationFiles, YieldToOverrides) {
 TEST(Overrides, ThatAreWrongAreNamedWithoutALine) {
   EXPECT_EQ(error_of({"ahbm", {"pe.gemm.rowz=128"}}),
             "--set: pe.gemm.rowz: unknown key; did you mean \"pe.gemm.rows\"? (allowed in [pe.gemm]: rows, cols, "
-            "dataflow, folds, f32_cycles, f16_cycles, bf16_cycles, queue_depth)");
+            "dataflow, folds, f32_cycles, f16_cycles, bf16_cycles, clock_multiple, queue_depth)");
   EXPECT_EQ(error_of({"ahbm", {"pe.gemm.rows=0"}}), "--set: pe.gemm.rows: 0 is out of range (allowed: 1 to 65536)");
 }
 

@@ -98,6 +98,8 @@ void Simulation::finish(RunEnd expected) {
 }
 
 void Simulation::check_critical_path() const {
+  const bool replaced = log_.rows().empty();  // a test has set observers of its own
+  if (replaced) return;
   const traces::PathSummary path = path_.summary();
   EXPECT_EQ(path.latency, system_.ledger().end());
   Picoseconds by_cause;
