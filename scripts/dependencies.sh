@@ -6,7 +6,9 @@ build_dependencies=(
   libsystemc-dev libfmt-dev libeigen3-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libgtest-dev)
 
 # What ./check needs besides.
-check_dependencies=(git=git clang=clang++ clang-format=clang-format clang-tidy=clang-tidy python3=python3)
+check_dependencies=(
+  git=git clang=clang++ clang-format=clang-format clang-tidy=clang-tidy python3=python3
+  chromium=chromium chromium-driver=chromedriver)
 
 # missing_packages DEPENDENCY...: prints the packages of those that are not there.
 missing_packages() {
