@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "platform/report/report_page.h"
@@ -156,8 +157,10 @@ void add_differences(ReportTable& table, const std::string& prefix, const Json& 
 }
 
 void add_warnings(std::vector<std::string>& warnings, std::string_view letter, const Json& result) {
-  for (const std::string& warning : verdict(result).warnings)
+  const Verdict words = verdict(result);
+  for (const std::string& warning : words.warnings) {
     warnings.push_back(fmt::format("{}: {}", letter, warning));
+  }
 }
 
 /// The cause whose time per PE changed most.

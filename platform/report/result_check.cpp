@@ -31,8 +31,9 @@ void require_result_document(const Json& document, std::string_view name) {
     refuse(name, fmt::format("has schema {}; this version reads schema {}", to_text(*schema, 0), result_schema));
   }
   for (const std::string_view key : keys) {
-    if (document.find(key) == nullptr)
+    if (document.find(key) == nullptr) {
       refuse(name, fmt::format("is not a whole result document: \"{}\" is missing", key));
+    }
   }
   for (const std::string_view key : {"busy_ps", "stall_ps"}) {
     const Json& pes = document.at(key);

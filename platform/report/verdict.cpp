@@ -96,6 +96,7 @@ struct CauseShare {
 [[nodiscard]] std::vector<CauseShare> cause_shares(const Json& result) {
   const std::int64_t time = result.at("latency_ps").as_int() * active_pes(result);
   std::vector<CauseShare> shares;
+  shares.reserve(cause_words.size());
   for (const CauseWords& cause : cause_words) {
     shares.push_back({&cause, quotient(stalled_for(result, cause.cause), time)});
   }

