@@ -21,4 +21,7 @@ class WriteError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// For an errno value.
+[[nodiscard]] WriteError write_error(int error);
+
 }  // namespace kernwave::traces

@@ -34,8 +34,8 @@ class WaveformOutput : public TraceOutput {
   }
 
   [[nodiscard]] const std::string& path() const noexcept override { return file_.path(); }
-  [[nodiscard]] PeObserver* pe_observer() noexcept override { return &waveform_; }
-  [[nodiscard]] ChannelObserver* channel_observer() noexcept override { return &waveform_; }
+  [[nodiscard]] PeObserver* pe_observer() noexcept override { return waveform_.pe_observer(); }
+  [[nodiscard]] ChannelObserver* channel_observer() noexcept override { return waveform_.channel_observer(); }
   void finish(const traces::RunNote& note) override {
     waveform_.close();
     file_.commit();

@@ -99,7 +99,7 @@ class Scrap {
     options.path = std::filesystem::path(file.path()).replace_extension().string();
     options.scope = "pe0";
     waveform = std::make_unique<traces::Waveform>(system, options);
-    system.set_observer(waveform.get());
+    system.set_observer(waveform->pe_observer());
     return [&waveform] { waveform->close(); };
   });
 }

@@ -77,7 +77,7 @@ void add(BusyTimes& busy, const std::string& pe, const std::string& engine, std:
     const std::size_t first = name.rfind('.', last - 1) + 1;
     const auto engine = engines.find(name.substr(last + 1));
     if (engine == engines.end()) continue;
-    add(busy, name.substr(first, last - first), engine->second, vcd.integral(name).count());
+    add(busy, name.substr(first, last - first), engine->second, vcd.integral(name.substr(name.find('.') + 1)).count());
   }
   return busy;
 }

@@ -18,6 +18,7 @@
 #include "platform/json/json.h"
 #include "platform/run/progress.h"
 #include "tests/support/program.h"
+#include "tests/support/sqlite_query.h"
 #include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform {
@@ -58,7 +59,7 @@ class Interrupts : public kernwave::testing::TemporaryFolderTest {
 
 // A14
 TEST_F(Interrupts, EndARunWithAllItsOutputsWholeAndMarked) {
-  Program program(kernwave_executable(), words(long_run + "--json out.json --op-log log.csv"), folder_);
+  Program program(kernwave_executable(), words(long_run + "--json out.json --op-log log.sqlite"), folder_);
   ASSERT_TRUE(eventually([&] { return begun(); }));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   program.interrupt();
@@ -78,15 +79,13 @@ TEST_F(Interrupts, EndARunWithAllItsOutputsWholeAndMarked) {
   const std::int64_t end = result.at("latency_ps").as_int();
   EXPECT_GT(end, 0);
 
-  // The log ends with a whole line, of an operation that ended by then.
-  const std::string log = read_file(path("log.csv"));
-  EXPECT_TRUE(contains(log, "interrupted"));
-  ASSERT_EQ(log.back(), '\n');
-  const std::string last = log.substr(log.rfind('\n', log.size() - 2) + 1);
-  std::smatch ends;
-  ASSERT_TRUE(std::regex_search(last, ends, std::regex("\",[0-9]+,[0-9]+,[0-9]+,[0-9]+,([0-9]+),"))) << last;
-  EXPECT_GT(std::stoll(ends[1]), 0);
-  EXPECT_LE(std::stoll(ends[1]), end);
+  // The log says so too, and holds operations that ended by then.
+  const std::string log = path("log.sqlite");
+  EXPECT_EQ(testing::query_text(log, "SELECT value FROM run WHERE key IN ('complete', 'reason') ORDER BY key"),
+            "0\ninterrupted\n");
+  const auto last = testing::query(log, "SELECT MAX(end_ps) FROM operations");
+  EXPECT_GT(std::stoll(last.at(0).at(0)), 0);
+  EXPECT_LE(std::stoll(last.at(0).at(0)), end);
 }
 
 TEST_F(Interrupts, AndNothingElseLeaveHalfAFileUnderItsFinalName) {

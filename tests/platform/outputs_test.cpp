@@ -139,7 +139,7 @@ TEST_F(Outputs, ReplaceOlderFiles) {
   const Json result = document("out.json");
   EXPECT_TRUE(result.at("complete").as_bool());
   EXPECT_TRUE(result.at("reason").is_null());
-  EXPECT_EQ(read_file(path("log.csv")).substr(0, 12), "pe,sequence,");
+  EXPECT_EQ(read_file(path("log.csv")).substr(0, 12), "id,parent,pe");
   EXPECT_EQ(entries(), 2U);
 }
 
@@ -168,7 +168,7 @@ TEST_F(Outputs, OnAFullDiskAreNamedAndTheOthersAreWritten) {
   // Then the log is new, the document the older one, and the message names it.
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_EQ(outcome.errors, "kernwave: cannot write \"out.json\": File too large\n");
-  EXPECT_EQ(read_file(path("log.csv")).substr(0, 12), "pe,sequence,");
+  EXPECT_EQ(read_file(path("log.csv")).substr(0, 12), "id,parent,pe");
   EXPECT_EQ(read_file(path("out.json")), "older");
   EXPECT_EQ(entries(), 2U);
 }

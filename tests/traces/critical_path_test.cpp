@@ -191,23 +191,38 @@ TEST(CriticalPath, OfAWindowPassesTheReceiverAndBack) {
   });
 }
 
-TEST(CriticalPath, OfACompositeAlternatesBetweenItsStages) {
-  // Four tiles of 64 columns of b, 64 x 64 f16 = 8 KiB, 64 ns each; a product of 128 x 64 x 64 takes 128 cycles, twice
-  // a read: after the first read the matrix engine decides. A product is dispatched when the one before it has ended.
-  in_child([] {
-    Simulation simulation(one_cube());
-    simulation.run([](tl::Context& tl) {
-      const auto a = tl.buffer({128, 64}, DType::f16);
-      const auto out = tl.buffer({128, 256}, DType::f32);
-      tl.composite(a, tl.trans(tl.ref(HbmAddress(0), {256, 64}, DType::f16)), tl::CompositeOptions().out(out).tile(64));
-    });
-    EXPECT_EQ(causes_of(simulation.critical_path()), (Causes{{"issue", 12 * cycle},
-                                                             {"dispatch", (2 + 4 * 2) * cycle},
-                                                             {"dma_setup", 20 * cycle},
-                                                             {"memory", 100 * cycle},
-                                                             {"dma_read", 64 * cycle},
-                                                             {"gemm", 4 * 128 * cycle}}));
-  });
+/// Four tiles of 64 columns of b: reads of 64 x 64 f16, 8 KiB, 64 ns each; products of 128 x 64 x 64, 128 cycles.
+void four_tiles(tl::Context& tl) {
+  const auto a = tl.buffer({128, 64}, DType::f16);
+  const auto out = tl.buffer({128, 256}, DType::f32);
+  tl.composite(a, tl.trans(tl.ref(HbmAddress(0), {256, 64}, DType::f16)), tl::CompositeOptions().out(out).tile(64));
+}
+
+TEST(CriticalPath, OfACompositeFollowsItsLongestStage) {
+  // With three slots the reads are always ahead: behind the first one product follows product, each dispatched when the
+  // one before it has ended.
+  SystemConfig config = one_cube();
+  config.pe.scheduler.prefetch_depth = 3;
+  expect_path(four_tiles, tl::Policy::lazy,
+              {{"issue", 12 * cycle},
+               {"dispatch", (2 + 4 * 2) * cycle},
+               {"dma_setup", 20 * cycle},
+               {"memory", 100 * cycle},
+               {"dma_read", 64 * cycle},
+               {"gemm", 4 * 128 * cycle}},
+              config);
+}
+
+TEST(CriticalPath, OfACompositeOnTwoSlotsPassesTheReadThatWaitedForOne) {
+  // With two slots the third read is dispatched when the first product has ended, 184 ns before its data are there; the
+  // second product takes 128 of them. So: read, product, read, product, product.
+  expect_path(four_tiles, tl::Policy::lazy,
+              {{"issue", 12 * cycle},
+               {"dispatch", (2 + 4 * 2) * cycle},
+               {"dma_setup", 2 * 20 * cycle},
+               {"memory", 2 * 100 * cycle},
+               {"dma_read", 2 * 64 * cycle},
+               {"gemm", 3 * 128 * cycle}});
 }
 
 TEST(CriticalPath, TellsTheLineThatTheTimeWasSpentOn) {

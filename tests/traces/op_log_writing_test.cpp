@@ -162,12 +162,12 @@ TEST_F(OpLogWriting, AFullDiskIsKnownDuringTheRunAndToldAtTheEnd) {
     CsvOpLog log("/dev/full");
     for (std::int64_t i = 0; i < 100'000; ++i) tell(log.observer(), 0, i, 1000 * i);
     EXPECT_TRUE(log.failed());
-    EXPECT_EQ(write_error([&log] { log.close({}); }), "No space left on device");
+    EXPECT_EQ(write_error([&log] { log.close({}); }), "the disk is full");
   });
   in_child([] {
     CsvOpLog log("/dev/full");
     tell(log.observer(), 0, 0, 1000);
-    EXPECT_EQ(write_error([&log] { log.close({}); }), "No space left on device");
+    EXPECT_EQ(write_error([&log] { log.close({}); }), "the disk is full");
   });
 }
 

@@ -86,7 +86,7 @@ TEST_F(TimelineFiles, OnAFullDiskFailWhenTheyAreClosed) {
                   run_with_timeline(
                       "/dev/full", one_cube(), [](Simulation& simulation) { simulation.run(add_one); }, compression);
                 }),
-                "No space left on device");
+                "the disk is full");
     });
   }
 }

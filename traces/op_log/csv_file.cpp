@@ -1,7 +1,6 @@
 #include "traces/op_log/csv_file.h"
 
 #include <cerrno>
-#include <system_error>
 
 #include "traces/output.h"
 
@@ -11,7 +10,7 @@ namespace {
 
 constexpr std::size_t large = std::size_t{1} << 18;
 
-[[noreturn]] void fail() { throw WriteError(std::generic_category().message(errno)); }
+[[noreturn]] void fail() { throw write_error(errno); }
 
 }  // namespace
 

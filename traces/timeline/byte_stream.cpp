@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 #include "traces/output.h"
 
@@ -16,19 +15,17 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
-[[nodiscard]] std::string reason_of(int error) { return std::generic_category().message(error); }
-
 }  // namespace
 
 ByteStream::ByteStream(const std::string& path, Compression compression) : buffer_(buffer_bytes) {
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) throw WriteError(reason_of(errno));
+  if (file_ < 0) throw write_error(errno);
   if (compression == Compression::none) return;
   // The fastest level: the default one takes nearly three times as long for a file that is 15 % smaller.
   compressed_ = gzdopen(file_, "wb1");
   if (compressed_ == nullptr) {
     ::close(file_);
-    throw WriteError(reason_of(ENOMEM));
+    throw write_error(ENOMEM);
   }
   gzbuffer(compressed_, buffer_bytes);
 }
@@ -71,7 +68,7 @@ void ByteStream::write_compressed() {
 void ByteStream::close() {
   flush();
   release();
-  if (failed()) throw WriteError(reason_of(error_));
+  if (failed()) throw write_error(error_);
 }
 
 void ByteStream::release() {
