@@ -13,3 +13,7 @@ install(
         "${PROJECT_BINARY_DIR}/kernwaveConfigVersion.cmake"
   DESTINATION ${package_dir})
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Of what the libraries carry inside.
+set(echarts "${PROJECT_SOURCE_DIR}/third_party/echarts")
+install(FILES "${echarts}/LICENSE" "${echarts}/LICENSE-d3" "${echarts}/NOTICE"
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/echarts)
