@@ -67,8 +67,8 @@ void add_lines(Output out, const Json& path, std::int64_t latency) {
                    line.at("cause").as_string(), line.at("file").as_string().substr(folder.size()),
                    line.at("line").as_int());
   }
-  if (rest > 0)
-    fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%\n", "other lines", time_text(rest), percent(rest, latency));
+  if (rest == 0) return;
+  fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%\n", "other lines", time_text(rest), percent(rest, latency));
 }
 
 void add_what_if(Output out, const Json& path, std::int64_t latency) {

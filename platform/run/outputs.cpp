@@ -98,7 +98,7 @@ RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(
     traces::RecordedWindow window;
     window.from = request.report_from;
     if (request.report_to) window.to = *request.report_to;
-    report_.reset(new ReportObservers{{}, traces::WindowRecorder(window)});
+    report_ = std::make_unique<ReportObservers>(window);
   }
   if (!request.vcd.empty()) {
     add(make_waveform_output(request.vcd, {"", request.vcd_scope, request.vcd_from, request.vcd_to}, system));

@@ -53,6 +53,8 @@ void check_outputs(const OutputRequest& request);
 
 /// What the report draws beside the result.
 struct ReportObservers {
+  explicit ReportObservers(const traces::RecordedWindow& window) : recorder(window) {}
+
   traces::ActivitySeries series;
   traces::WindowRecorder recorder;
 };
