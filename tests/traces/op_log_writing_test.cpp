@@ -85,7 +85,7 @@ TEST_F(OpLogWriting, CsvQuotesWhatNeedsIt) {
 
 TEST_F(OpLogWriting, EqualWorkIsKeptOnceEvenIfTheFilesNameStandsTwiceInMemory) {
   const std::string name = "kernel.cpp";
-  const std::string copy(name.c_str());
+  const std::string copy(name.data(), name.size());
   SqliteOpLog log(path("log.sqlite"));
   tell(log.observer(), 0, 0, 1000, {name.c_str(), 7});
   tell(log.observer(), 0, 1, 2000, {copy.c_str(), 7});
