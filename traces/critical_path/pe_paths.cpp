@@ -1,6 +1,7 @@
 #include "traces/critical_path/pe_paths.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/base/exact_time.h"
 
@@ -13,8 +14,7 @@ constexpr std::size_t recent_parts = 256;
 
 template <typename T>
 [[nodiscard]] T take_front(RingQueue<T>& queue) {
-  T first = queue.front();
-  queue.front() = T{};
+  T first = std::move(queue.front());
   queue.pop_front();
   return first;
 }
@@ -81,9 +81,9 @@ void PePaths::waited(const ProgramWait& wait, Picoseconds to) {
   if (wait.cause == TimeCause::queue) {
     if (waited && last_taken_.at() == to) program_ = last_taken_;
   } else if (wait.cause == TimeCause::drain) {
-    const Flight* first = nullptr;
-    for (const Flight& flight : latest_) {
-      if (flight.path.at() == to && (first == nullptr || flight.id.sequence < first->id.sequence)) first = &flight;
+    const Ended* first = nullptr;
+    for (const Ended& ended : latest_) {
+      if (ended.path.at() == to && (first == nullptr || ended.sequence < first->sequence)) first = &ended;
     }
     if (waited && first != nullptr) program_ = first->path;
   } else if (const Path* path = path_of(wait.on, to)) {
@@ -242,8 +242,7 @@ void PePaths::note_done(const Flight& flight, const Path& path) {
   if (flight.completion.slot >= done_.size()) done_.resize(flight.completion.slot + 1);
   done_[flight.completion.slot] = {flight.completion.generation, path};
   if (!latest_.empty() && latest_.front().path.at() != path.at()) latest_.clear();
-  latest_.push_back(flight);
-  latest_.back().path = path;
+  latest_.push_back({flight.id.sequence, path});
 }
 
 void PePaths::composite_completed(const CompletedOperation& operation) {

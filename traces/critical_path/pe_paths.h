@@ -88,6 +88,10 @@ class PePaths {
     std::uint32_t generation = 0;
     Path path;
   };
+  struct Ended {
+    std::int64_t sequence = 0;
+    Path path;
+  };
   /// Messages to and from one neighbour.
   struct Side {
     RingQueue<Flight> sends;
@@ -137,7 +141,7 @@ class PePaths {
   std::array<Station, engine_count> stations_;
   std::vector<Composite> composites_;  // in flight
   std::vector<Done> done_;             // by slot of the completion
-  std::vector<Flight> latest_;         // completed at the latest instant
+  std::vector<Ended> latest_;          // completed at the latest instant
   std::array<Side, direction_count> sides_;
 };
 
