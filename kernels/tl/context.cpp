@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 namespace kernwave::tl {
@@ -200,6 +201,7 @@ Tensor Context::buffer(const Shape& shape, DType dtype, SourceLocation where) {
 
 std::vector<Tensor> Context::buffers(std::int64_t count, const Shape& shape, DType dtype, SourceLocation where) {
   std::vector<Tensor> made;
+  made.reserve(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
   for (std::int64_t i = 0; i < count; ++i) made.push_back(allocate("buffers", shape, dtype, where));
   return made;
 }

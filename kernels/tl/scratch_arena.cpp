@@ -40,6 +40,7 @@ BufferId ScratchArena::make(ScratchAddress address, Bytes size, const BufferOrig
 
 std::string ScratchArena::holders() const {
   std::vector<const Buffer*> by_size;
+  by_size.reserve(live_.size());
   for (const std::uint32_t slot : live_) by_size.push_back(&buffers_[slot]);
   std::stable_sort(by_size.begin(), by_size.end(), [](const Buffer* a, const Buffer* b) { return a->size > b->size; });
   constexpr std::size_t named = 6;

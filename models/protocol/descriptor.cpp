@@ -61,7 +61,7 @@ std::string_view category_of(const Descriptor& descriptor) noexcept {
   return "?";
 }
 
-std::string_view name_of(const Descriptor& descriptor) noexcept {
+std::string_view name_of(const Descriptor& descriptor) {
   switch (descriptor.engine) {
     case Engine::dma_read:
       return "dma_read";

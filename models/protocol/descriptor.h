@@ -222,7 +222,7 @@ static_assert(sizeof(Descriptor) <= 200, "copied once an operation");
 /// "memory", "gemm", "math", "comm" or "composite".
 [[nodiscard]] std::string_view category_of(const Descriptor& descriptor) noexcept;
 /// "dma_read", "dma_write", "dot", "exp2", "ipcq_copy", "ipcq_recv", "gemm" of a composite, ...
-[[nodiscard]] std::string_view name_of(const Descriptor& descriptor) noexcept;
+[[nodiscard]] std::string_view name_of(const Descriptor& descriptor);
 /// For people: "memory/dma_read of 128x128 f16 at cube 0, offset 0x4000", "gemm/dot of 4x128 f16 . 128x512 f16", ...
 [[nodiscard]] std::string describe(const Descriptor& descriptor);
 /// Bytes between HBM and scratch, or of a message (0 for a computation). Of a composite: those of its reads.

@@ -1,6 +1,7 @@
 #include "models/system/cube.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "models/ipcq/topology.h"
@@ -8,8 +9,8 @@
 namespace kernwave {
 
 std::vector<std::int64_t> order_of(ConstructionOrder order, std::int64_t count) {
-  std::vector<std::int64_t> numbers;
-  for (std::int64_t i = 0; i < count; ++i) numbers.push_back(i);
+  std::vector<std::int64_t> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
   if (order == ConstructionOrder::descending) std::reverse(numbers.begin(), numbers.end());
   if (order == ConstructionOrder::interleaved) {
     std::stable_partition(numbers.begin(), numbers.end(), [](std::int64_t i) { return i % 2 == 1; });

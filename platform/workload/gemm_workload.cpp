@@ -103,6 +103,7 @@ void GemmWorkload::place_data(System& system) const {
 
 void GemmWorkload::launch(System& system, tl::Policy policy) const {
   std::vector<Pe*> pes;
+  pes.reserve(static_cast<std::size_t>(config_.pes_per_cube));
   for (std::int64_t id = 0; id < config_.pes_per_cube; ++id) pes.push_back(&system.pe(PeId(id)));
   tl::launch(
       pes, kernels::gemm_grid(args_), [args = args_](tl::Context& tl) { kernels::gemm(tl, args); }, policy);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -130,7 +131,7 @@ TEST(Determinism, ARunLeavesItsLog) {
   }
 }
 
-enum class Addresses { random, fixed };
+enum class Addresses : std::uint8_t { random, fixed };
 
 /// What a new process running this executable leaves, and an address of its stack.
 struct LeftByProcess {
