@@ -106,7 +106,7 @@ void Generator::act_alone(int pe) {
 
 /// What has been made in the scope must show, or nobody would miss it.
 void Generator::leave_scope(int pe) {
-  if (random_.in_percent(70)) maker_.store(pe);
+  for (std::int64_t stores = random_.below(3); stores > 0; --stores) maker_.store(pe);
   maker_.leave_scope(pe);
 }
 
@@ -209,8 +209,7 @@ Program Generator::make() {
   }
   for (pe = 0; pe < pes; ++pe) {
     while (maker_.state().open_scopes(pe) > 0) leave_scope(pe);
-    maker_.store(pe);
-    maker_.store(pe);
+    for (int stores = 0; stores < 3; ++stores) maker_.store(pe);
   }
   return maker_.program();
 }

@@ -183,6 +183,7 @@ const View& ProgramState::use(const Step& step, ValueId value) {
   Buffer& buffer = buffers_[found->second.view.buffer];
   require(buffer.alive, "the scope of the tensor has ended");
   require(buffer.written, "the tensor has no contents");
+  buffer.unread = false;
   if (buffer.brings) {
     std::vector<std::int64_t>& knows = pe_of(step).knows;
     for (std::size_t i = 0; i < knows.size(); ++i) knows[i] = std::max(knows[i], (*buffer.brings)[i]);
@@ -217,6 +218,7 @@ void ProgramState::written(const View& view, double bound, bool adds) {
   const bool whole = view.shape.elements() == buffer.elements;
   buffer.bound = whole && !adds ? bound : std::max(buffer.bound, bound);
   buffer.written = buffer.written || whole;
+  buffer.unread = true;
 }
 
 // ---- memory

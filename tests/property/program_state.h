@@ -55,6 +55,7 @@ class ProgramState {
     DType dtype = DType::f32;
     bool alive = true;
     bool written = false;                             ///< all of it
+    bool unread = false;                              ///< since it was written last
     double bound = 0.0;                               ///< no element is larger
     std::optional<std::size_t> slot_of;               ///< of a received message: its link
     std::size_t message = 0;                          ///< and its number there

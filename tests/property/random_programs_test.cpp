@@ -25,7 +25,7 @@ using testing::run_together;
 using testing::shrink;
 
 constexpr std::int64_t cases = 8;
-constexpr std::int64_t programs_together = 8;  // in one process; more take longer, for the simulator's lists grow
+constexpr std::int64_t programs_together = 6;  // in one process; more take longer, for the simulator's lists grow
 constexpr int most_shrinking_steps = 1500;
 
 [[nodiscard]] std::optional<std::int64_t> number_from(const char* variable) {

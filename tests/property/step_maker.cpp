@@ -153,7 +153,9 @@ StepMaker::Made StepMaker::small_enough(int pe, ValueId value) {
 }
 
 StepMaker::Made StepMaker::store(int pe) {
-  const auto value = pick(pe, [](const View& view) { return is_float(view.dtype); });
+  // Rather what nobody has read yet: what does not reach HBM may be wrong without showing.
+  auto value = pick(pe, [this](const View& view) { return is_float(view.dtype) && state_.buffer(view.buffer).unread; });
+  if (!value || random_.in_percent(20)) value = pick(pe, [](const View& view) { return is_float(view.dtype); });
   return value ? store(pe, *value) : std::nullopt;
 }
 
