@@ -153,8 +153,9 @@ std::vector<ProgramReport> run_together(const std::vector<Program>& programs) {
 }
 
 std::string failure_of(const Program& program) {
+  const std::vector<ProgramReport> reports = run_together({program});
   std::string text;
-  for (const std::string& failure : run_together({program}).front().failures) text += failure + "\n";
+  for (const std::string& failure : reports.front().failures) text += failure + "\n";
   return text;
 }
 

@@ -166,9 +166,16 @@ bool Shrinker::simplify_steps() {
   return smaller;
 }
 
-/// PEs at the end that have no step, then number by number what is usual.
+/// PEs that have no step, then number by number what is usual.
 bool Shrinker::simplify_machine() {
   bool smaller = false;
+  int first = static_cast<int>(program_.machine.pes());
+  for (const Step& step : program_.steps) first = std::min(first, step.pe);
+  if (first > 0) {
+    Program candidate = program_;
+    for (Step& step : candidate.steps) step.pe -= first;
+    smaller = try_instead(candidate);
+  }
   int last = 0;
   for (const Step& step : program_.steps) last = std::max(last, step.pe);
   if (last + 1 < program_.machine.pes()) {
@@ -176,7 +183,7 @@ bool Shrinker::simplify_machine() {
     std::int64_t& pes = candidate.machine.cubes > 1 ? candidate.machine.cubes : candidate.machine.pes_per_cube;
     --pes;
     for (Area& area : candidate.areas) area.cube = std::min(area.cube, candidate.machine.cubes - 1);
-    smaller = try_instead(candidate);
+    smaller = try_instead(candidate) || smaller;
   }
   const Machine usual;
   for (const Knob& knob : knobs()) {

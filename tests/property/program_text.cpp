@@ -1,6 +1,7 @@
 // Programs as source text.
 #include <fmt/format.h>
 
+#include <set>
 #include <vector>
 
 #include "tests/property/program.h"
@@ -93,11 +94,25 @@ namespace {
   return step.kind == StepKind::enter_scope || step.kind == StepKind::leave_scope;
 }
 
+/// Those that the program touches.
+[[nodiscard]] std::set<int> areas_of(const Program& program) {
+  std::set<int> areas;
+  for (const Step& step : program.steps) {
+    if (step.kind == StepKind::load || step.kind == StepKind::store) areas.insert(step.place.area);
+    for (const Factor& factor : step.factors) {
+      if (factor.value == no_value) areas.insert(factor.place.area);
+    }
+  }
+  return areas;
+}
+
 }  // namespace
 
 std::string to_text(const Program& program) {
   std::string text = to_text(program.machine) + "\n";
+  const std::set<int> used = areas_of(program);
   for (std::size_t i = 0; i < program.areas.size(); ++i) {
+    if (used.count(static_cast<int>(i)) == 0) continue;
     const Area& area = program.areas[i];
     text += fmt::format("a{} = {} {} from byte {} of cube {}\n", i, area.elements, name_of(area.dtype), area.base,
                         area.cube);
