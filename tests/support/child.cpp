@@ -11,6 +11,8 @@
 #include <exception>
 #include <string>
 
+#include "tests/support/child_outcome.h"
+
 namespace kernwave::testing {
 
 namespace {
@@ -62,13 +64,13 @@ struct Pipe {
 }
 
 /// Reads both pipes until the child closes them. False: the time limit has passed.
-[[nodiscard]] bool collect(int output, int result, std::string& output_text, std::string& result_text) {
+[[nodiscard]] bool collect(int output, int result, int seconds, std::string& output_text, std::string& result_text) {
   std::array<pollfd, 2> ends{pollfd{output, POLLIN, 0}, pollfd{result, POLLIN, 0}};
   std::array<std::string*, 2> texts{&output_text, &result_text};
   int open = 2;
   std::array<char, 65536> buffer{};
   while (open > 0) {
-    const int ready = poll(ends.data(), ends.size(), time_limit_seconds * 1000);
+    const int ready = poll(ends.data(), ends.size(), seconds * 1000);
     if (ready == 0) return false;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].fd < 0 || ends[i].revents == 0) continue;
@@ -86,7 +88,7 @@ struct Pipe {
 
 }  // namespace
 
-std::string from_child(const std::function<std::string()>& body) {
+ChildOutcome run_child_process(const std::function<std::string()>& body, int seconds) {
   std::fflush(nullptr);
   const Pipe output = make_pipe();
   const Pipe result = make_pipe();
@@ -98,9 +100,8 @@ std::string from_child(const std::function<std::string()>& body) {
   }
   close(output.write_end);
   close(result.write_end);
-  std::string output_text;
-  std::string result_text;
-  const bool in_time = collect(output.read_end, result.read_end, output_text, result_text);
+  ChildOutcome outcome;
+  const bool in_time = collect(output.read_end, result.read_end, seconds, outcome.output, outcome.result);
   if (!in_time) kill(child, SIGKILL);
   close(output.read_end);
   close(result.read_end);
@@ -108,17 +109,23 @@ std::string from_child(const std::function<std::string()>& body) {
   waitpid(child, &status, 0);
 
   if (!in_time) {
-    ADD_FAILURE() << "the simulation did not end in " << time_limit_seconds << " s\n" << output_text;
+    outcome.problem = "the simulation did not end in " + std::to_string(seconds) + " s";
   } else if (WIFSIGNALED(status)) {
-    ADD_FAILURE() << "the simulation died of signal " << WTERMSIG(status) << "\n" << output_text;
+    outcome.problem = "the simulation died of signal " + std::to_string(WTERMSIG(status));
   } else if (WEXITSTATUS(status) != 0) {
-    ADD_FAILURE() << "the simulation's process ended with " << WEXITSTATUS(status) << "\n" << output_text;
-  } else if (result_text.empty() || result_text.back() != end_of_result) {
-    ADD_FAILURE() << "the simulation's process ended before the test did\n" << output_text;
+    outcome.problem = "the simulation's process ended with " + std::to_string(WEXITSTATUS(status));
+  } else if (outcome.result.empty() || outcome.result.back() != end_of_result) {
+    outcome.problem = "the simulation's process ended before the test did";
   } else {
-    result_text.pop_back();
-    return result_text;
+    outcome.result.pop_back();
   }
+  return outcome;
+}
+
+std::string from_child(const std::function<std::string()>& body) {
+  const ChildOutcome outcome = run_child_process(body, time_limit_seconds);
+  if (outcome.problem.empty()) return outcome.result;
+  ADD_FAILURE() << outcome.problem << "\n" << outcome.output;
   return {};
 }
 
