@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -18,6 +19,10 @@
 #include "models/system/system_config.h"
 
 namespace kernwave {
+
+/// Of the thread in which a program runs, at least. Pages that it does not touch cost nothing. SystemC keeps the page
+/// beyond the end from being touched: a program that needs more ends in SIGSEGV instead of writing over something else.
+inline constexpr std::size_t kernel_stack_bytes = std::size_t{2} << 20;
 
 /// Runs one program and submits its operations.
 ///
@@ -62,6 +67,10 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   /// The program uses scratch up to `top`.
   void note_scratch(Bytes top) {
     if (observer_ != nullptr) observer_->scratch_used(id_, top, local_time_);
+  }
+  /// The program has made a tensor there.
+  void note_allocated(const ScratchOperand& tensor) {
+    if (observer_ != nullptr) observer_->scratch_allocated(id_, tensor);
   }
   /// Waits until the peer in that direction has a free slot and the window is open, and takes both. Returns the wait.
   Picoseconds take_credit(Direction direction, SourceLocation where);

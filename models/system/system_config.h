@@ -141,12 +141,20 @@ struct InterconnectConfig {
   Picoseconds latency{100'000};          ///< of one hop, there or back
 };
 
+/// How a run is watched. Nothing of the machine.
+struct RunConfig {
+  /// Simulated time in which no operation completes and no program issues anything, after which the run counts as
+  /// stalled; 0: it never does.
+  Picoseconds no_progress_limit{10'000'000'000};
+};
+
 struct SystemConfig {
   std::int64_t cubes = 8;
   std::int64_t pes_per_cube = 8;
   PeConfig pe;
   HbmConfig hbm;
   InterconnectConfig interconnect;
+  RunConfig run;
 };
 
 }  // namespace kernwave
