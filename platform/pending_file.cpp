@@ -22,12 +22,12 @@ namespace fs = std::filesystem;
 constexpr mode_t permission_bits = 07777;
 
 /// Opens a new file in `folder`; `path` receives its name. -1, with errno, if it cannot be made.
-int open_unique(const fs::path& folder, std::string_view suffix, mode_t mode, std::string& path) {
+int open_unique(const fs::path& folder, mode_t mode, std::string& path) {
   // O_EXCL makes the name unique; the process id only keeps the search short. The name of the final file is not part
   // of it, since a name of maximal length would become too long.
   constexpr int attempts = 1000;
   for (int n = 0; n < attempts; ++n) {
-    path = (folder / fmt::format(".kernwave-{}-{}.tmp{}", ::getpid(), n, suffix)).string();
+    path = (folder / fmt::format(".kernwave-{}-{}.tmp", ::getpid(), n)).string();
     const int descriptor = open_file(path, O_WRONLY | O_CREAT | O_EXCL, mode);
     if (descriptor >= 0 || errno != EEXIST) return descriptor;
   }
@@ -36,7 +36,7 @@ int open_unique(const fs::path& folder, std::string_view suffix, mode_t mode, st
 
 }  // namespace
 
-PendingFile::PendingFile(const std::string& path, std::string_view suffix, Kind kind) : path_(path) {
+PendingFile::PendingFile(const std::string& path, Kind kind) : path_(path) {
   check_writable(path);
   target_ = resolve_links(path);
   const std::optional<struct stat> existing = status_of(target_);
@@ -47,7 +47,7 @@ PendingFile::PendingFile(const std::string& path, std::string_view suffix, Kind 
   }
   // What replaces a private file is private from the start; the writer has to open it again.
   const mode_t mode = existing ? (existing->st_mode & mode_t{0777}) | mode_t{S_IRUSR | S_IWUSR} : mode_t{0666};
-  Descriptor file(open_unique(fs::path(target_).parent_path(), suffix, mode, temporary_));
+  Descriptor file(open_unique(fs::path(target_).parent_path(), mode, temporary_));
   if (!file.is_open()) throw cannot_write(path, reason_of(errno));
   pending_ = true;
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace kernwave::platform {
 
@@ -18,9 +17,9 @@ class PendingFile {
     regular,  ///< it seeks: no device or pipe
   };
 
-  /// Makes the temporary file, empty; its name ends with `suffix`. Throws FileError, for all reasons of check_writable
-  /// and for a final path that is not of the kind.
-  explicit PendingFile(const std::string& path, std::string_view suffix = "", Kind kind = Kind::any);
+  /// Makes the temporary file, empty. Throws FileError, for all reasons of check_writable and for a final path that is
+  /// not of the kind.
+  explicit PendingFile(const std::string& path, Kind kind = Kind::any);
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
   ~PendingFile();

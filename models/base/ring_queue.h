@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace kernwave {
@@ -19,9 +20,9 @@ class RingQueue {
 
   [[nodiscard]] const T& operator[](std::size_t position) const noexcept { return slots_[(head_ + position) & mask()]; }
 
-  void push_back(const T& value) {
+  void push_back(T value) {
     if (size_ == slots_.size()) grow();
-    slots_[(head_ + size_) & mask()] = value;
+    slots_[(head_ + size_) & mask()] = std::move(value);
     ++size_;
   }
 
@@ -35,7 +36,7 @@ class RingQueue {
 
   void grow() {
     std::vector<T> larger(slots_.empty() ? 4 : 2 * slots_.size());
-    for (std::size_t i = 0; i < size_; ++i) larger[i] = (*this)[i];
+    for (std::size_t i = 0; i < size_; ++i) larger[i] = std::move((*this)[i]);
     slots_.swap(larger);
     head_ = 0;
   }

@@ -101,7 +101,7 @@ RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(
     report_ = std::make_unique<ReportObservers>(window);
   }
   if (!request.vcd.empty()) {
-    add(make_waveform_output(request.vcd, {"", request.vcd_scope, request.vcd_from, request.vcd_to}, system));
+    add(make_waveform_output(request.vcd, {"", request.vcd_scope, {request.vcd_from, request.vcd_to}}, system));
   }
   if (!request.timeline.empty()) add(make_timeline_output(request.timeline, system.config()));
   if (!request.op_log.empty()) add(make_op_log_output(request.op_log, request.critical_path));

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 class WaveformOutput : public TraceOutput {
  public:
   WaveformOutput(const std::string& path, const traces::WaveformOptions& options, System& system)
-      : file_(path, ".vcd"), options_(options), waveform_(system, with_path(options)) {
+      : file_(path), options_(options), waveform_(system, with_path(options)) {
     for (const std::string& beside : {save_path(), states_path()}) check_writable(beside);
   }
 
@@ -39,17 +39,16 @@ class WaveformOutput : public TraceOutput {
   void finish(const traces::RunNote& note) override {
     waveform_.close();
     file_.commit();
-    const Picoseconds to = std::min(options_.to.value_or(note.end), note.end);
+    const Picoseconds to = std::min(options_.window.to.value_or(note.end), note.end);
     write_file_atomically(states_path(), traces::state_names());
     write_file_atomically(save_path(),
                           traces::gtkwave_save({name_of(save_path()), name_of(file_.path()), name_of(states_path()),
-                                                waveform_.signals(), options_.from, to}));
+                                                waveform_.signals(), options_.window.from, to}));
   }
 
  private:
-  /// SystemC adds ".vcd".
   [[nodiscard]] traces::WaveformOptions with_path(traces::WaveformOptions options) const {
-    options.path = without_extension(file_.temporary_path());
+    options.path = file_.temporary_path();
     return options;
   }
 
@@ -87,7 +86,7 @@ class TimelineOutput : public TraceOutput {
 class SqliteOutput : public TraceOutput {
  public:
   explicit SqliteOutput(const std::string& path)
-      : file_(path, "", PendingFile::Kind::regular), log_(file_.temporary_path()) {}
+      : file_(path, PendingFile::Kind::regular), log_(file_.temporary_path()) {}
 
   [[nodiscard]] const std::string& path() const noexcept override { return file_.path(); }
   [[nodiscard]] PeObserver* pe_observer() noexcept override { return &log_.observer(); }

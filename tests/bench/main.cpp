@@ -96,7 +96,7 @@ class Scrap {
   std::unique_ptr<traces::Waveform> waveform;
   return with([&](System& system) {
     traces::WaveformOptions options;
-    options.path = std::filesystem::path(file.path()).replace_extension().string();
+    options.path = file.path().string();
     options.scope = "pe0";
     waveform = std::make_unique<traces::Waveform>(system, options);
     system.set_observer(waveform->pe_observer());

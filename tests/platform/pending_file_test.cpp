@@ -67,13 +67,13 @@ TEST_F(PendingFiles, ThatAreNotCommittedLeaveNothing) {
 }
 
 TEST_F(PendingFiles, WaitHiddenInTheSameFolderUnderNamesOfTheirOwn) {
-  const PendingFile a(path("a.vcd"), ".vcd");
-  const PendingFile b(path("a.vcd"), ".vcd");
+  const PendingFile a(path("a.vcd"));
+  const PendingFile b(path("a.vcd"));
   for (const PendingFile* file : {&a, &b}) {
     const fs::path temporary(file->temporary_path());
     EXPECT_EQ(temporary.parent_path(), folder_);
     EXPECT_EQ(temporary.filename().string().substr(0, 10), ".kernwave-");
-    EXPECT_EQ(temporary.extension(), ".vcd");
+    EXPECT_EQ(temporary.extension(), ".tmp");
     EXPECT_TRUE(fs::exists(temporary));
     EXPECT_EQ(file->path(), path("a.vcd"));
   }
@@ -112,7 +112,7 @@ TEST_F(PendingFiles, OnADeviceOrPipeAreWrittenInPlace) {
     pending.commit();
     EXPECT_FALSE(fs::is_regular_file(name));
     // A writer that seeks cannot do with it.
-    EXPECT_EQ(reason_of([&] { const PendingFile file(name, "", PendingFile::Kind::regular); }),
+    EXPECT_EQ(reason_of([&] { const PendingFile file(name, PendingFile::Kind::regular); }),
               "it is not a regular file");
   }
   EXPECT_EQ(entries(), 1U);

@@ -23,7 +23,18 @@ class Traced {
     pes_.add(log_);
     if (waveform_.pe_observer() != nullptr) pes_.add(*waveform_.pe_observer());
     simulation_.system().set_observer(pes_.observer());
-    simulation_.system().set_channel_observer(waveform_.channel_observer());
+    if (waveform_.channel_observer() != nullptr) channels_.add(*waveform_.channel_observer());
+    simulation_.system().set_channel_observer(channels_.observer());
+  }
+
+  /// Before the run.
+  void observe(PeObserver& observer) {
+    pes_.add(observer);
+    simulation_.system().set_observer(pes_.observer());
+  }
+  void observe(ChannelObserver& observer) {
+    channels_.add(observer);
+    simulation_.system().set_channel_observer(channels_.observer());
   }
 
   [[nodiscard]] Simulation& simulation() noexcept { return simulation_; }
@@ -33,7 +44,7 @@ class Traced {
   /// After the run, once: what the file holds.
   [[nodiscard]] Vcd close() {
     waveform_.close();
-    return parse_vcd(platform::read_file(path_ + ".vcd"));
+    return parse_vcd(platform::read_file(path_));
   }
 
  private:
@@ -42,6 +53,7 @@ class Traced {
   traces::OpLog log_;
   traces::Waveform waveform_;
   traces::PeObserverGroup pes_;
+  traces::ChannelObserverGroup channels_;
 };
 
 /// A waveform goes to "run.vcd" in the test's folder.
@@ -49,7 +61,7 @@ class TracedTest : public TemporaryFolderTest {
  protected:
   [[nodiscard]] traces::WaveformOptions options(std::string scope = "*") const {
     traces::WaveformOptions options;
-    options.path = path("run");
+    options.path = path("run.vcd");
     options.scope = std::move(scope);
     return options;
   }

@@ -89,8 +89,8 @@ TEST_F(WaveformFile, IsTheSameInEveryRunButForItsDate) {
 TEST_F(WaveformFile, BeginsAndEndsWhereItIsTold) {
   in_child([this] {
     WaveformOptions window = options("pe0.state");
-    window.from = 100 * nanosecond;
-    window.to = 300 * nanosecond;
+    window.window.from = 100 * nanosecond;
+    window.window.to = 300 * nanosecond;
     Traced traced(one_cube(), window);
     traced.simulation().run(load_dot_store);
     const Vcd vcd = traced.close();
@@ -104,7 +104,7 @@ TEST_F(WaveformFile, BeginsAndEndsWhereItIsTold) {
 TEST_F(WaveformFile, DoesNotKeepARunFromItsEnd) {
   in_child([this] {
     WaveformOptions window = options("pe0.state");
-    window.to = Picoseconds(1'000'000'000'000);
+    window.window.to = Picoseconds(1'000'000'000'000);
     Traced traced(one_cube(), window);
     traced.simulation().run(load_dot_store);
     EXPECT_EQ(now(), end_of_load_dot_store * nanosecond);
@@ -115,7 +115,7 @@ TEST_F(WaveformFile, DoesNotKeepARunFromItsEnd) {
 TEST_F(WaveformFile, OfARunThatEndsBeforeItBeginsHoldsTheEnd) {
   in_child([this] {
     WaveformOptions late = options("pe0.state");
-    late.from = Picoseconds(1'000'000'000'000);
+    late.window.from = Picoseconds(1'000'000'000'000);
     Traced traced(one_cube(), late);
     traced.simulation().run(load_dot_store);
     const Vcd vcd = traced.close();
@@ -168,7 +168,7 @@ TEST_F(WaveformFile, OfNothingIsRefused) {
 TEST_F(WaveformFile, InAFolderThatDoesNotExistIsRefused) {
   in_child([this] {
     WaveformOptions absent = options();
-    absent.path = path("absent/run");
+    absent.path = path("absent/run.vcd");
     EXPECT_THROW(const Traced traced(one_cube(), absent), WriteError);
   });
 }

@@ -17,41 +17,36 @@ void add(PathSums& sums, const PathUse& use, std::int64_t duration) {
 
 }  // namespace
 
-Path PathPool::extend(const Path& path, Picoseconds at, const PathUse& use) {
+/// The new node holds the one before in the place of `path`.
+Path PathPool::extend(Path path, Picoseconds at, const PathUse& use) {
   if (at <= path.at_) return path;
   Path::Node& node = acquire();
-  node.before = path.node_;
-  path.hold();
+  node.distance = path.node_ == nullptr ? 1 : path.node_->distance + 1;
+  node.before = std::exchange(path.node_, &node);
   node.holders = 1;
   node.duration = (at - path.at_).count();
   node.use = use;
-  node.distance = path.node_ == nullptr ? 1 : path.node_->distance + 1;
+  path.at_ = at;
   if (!keep_segments_ && node.distance == longest_history) fold(node);
-  Path longer;
-  longer.node_ = &node;
-  longer.at_ = at;
-  return longer;
+  return path;
 }
 
 Path::Node& PathPool::acquire() {
-  if (free_.empty()) {
+  if (free_ == nullptr) {
     nodes_.emplace_back();
     nodes_.back().pool = this;
-    free_.reserve(nodes_.size());
     return nodes_.back();
   }
-  Path::Node& node = *free_.back();
-  free_.pop_back();
-  return node;
+  return *std::exchange(free_, free_->before);
 }
 
 /// A loop, not a recursion: a history may be as long as the run.
 void PathPool::free(Path::Node& node) {
   Path::Node* freed = &node;
   while (freed != nullptr) {
-    Path::Node* before = std::exchange(freed->before, nullptr);
-    freed->sums.reset();
-    free_.push_back(freed);
+    Path::Node* before = std::exchange(freed->before, free_);
+    if (freed->sums != nullptr) freed->sums.reset();
+    free_ = freed;
     freed = before != nullptr && --before->holders == 0 ? before : nullptr;
   }
 }

@@ -63,7 +63,7 @@ class PathPool {
   explicit PathPool(bool keep_segments) : keep_segments_(keep_segments) {}
 
   /// The path that goes on from `path` until `at`; `path` itself if that is not later.
-  [[nodiscard]] Path extend(const Path& path, Picoseconds at, const PathUse& use);
+  [[nodiscard]] Path extend(Path path, Picoseconds at, const PathUse& use);
 
   [[nodiscard]] PathSums sums(const Path& path) const;
   /// From time 0 on; sites are those of `use`. Only with `keep_segments`.
@@ -85,7 +85,7 @@ class PathPool {
 
   bool keep_segments_;
   std::deque<Path::Node> nodes_;
-  std::vector<Path::Node*> free_;
+  Path::Node* free_ = nullptr;  // the first of those that no path needs, linked by `before`
 };
 
 /// One stretch at the end of a path, and what came before: another one, or (`sums`) the totals up to and with it.

@@ -61,13 +61,13 @@ PePaths::PePaths(PathPool& pool, PeId id, const PeConfig& config)
       next_operation_{id},
       handed_on_at_(static_cast<std::size_t>(config.scheduler.queue_depth)) {}
 
-Path PePaths::extend(const Path& path, Picoseconds at, PathCause cause, const Flight& flight) {
-  return pool_.extend(path, at, {cause, flight.site, flight.id});
+Path PePaths::extend(Path path, Picoseconds at, PathCause cause, const Flight& flight) {
+  return pool_.extend(std::move(path), at, {cause, flight.site, flight.id});
 }
 
 // ---- the program
 
-void PePaths::issued(const PathUse& use, Picoseconds to) { program_ = pool_.extend(program_, to, use); }
+void PePaths::issued(const PathUse& use, Picoseconds to) { program_ = pool_.extend(std::move(program_), to, use); }
 
 void PePaths::submitted(const IssuedOperation& operation, SiteId site) {
   next_operation_.sequence = operation.descriptor.id.sequence + 1;
@@ -89,7 +89,7 @@ void PePaths::waited(const ProgramWait& wait, Picoseconds to) {
   } else if (const Path* path = path_of(wait.on, to)) {
     if (waited || is_operand(wait.cause)) program_ = *path;
   }
-  program_ = extend(program_, to, PathCause::unexplained, pending_);
+  program_ = extend(std::move(program_), to, PathCause::unexplained, pending_);
 }
 
 void PePaths::waited_for_credit(const ProgramWait& wait, Picoseconds to) {
@@ -102,7 +102,7 @@ void PePaths::waited_for_credit(const ProgramWait& wait, Picoseconds to) {
       if (path.at() > last.at()) last = path;
     }
   }
-  program_ = extend(last, to, PathCause::hop, pending_);
+  program_ = extend(std::move(last), to, PathCause::hop, pending_);
 }
 
 const Path* PePaths::path_of(Completion completion, Picoseconds at) const {
@@ -115,10 +115,10 @@ const Path* PePaths::path_of(Completion completion, Picoseconds at) const {
 
 void PePaths::taken(Picoseconds presented, Picoseconds at) {
   if (at > presented) {
-    const Path& freed = handed_on_at_[static_cast<std::size_t>(taken_) % handed_on_at_.size()];
+    const Path& freed = handed_on_at_[next_taken_];
     pending_.path = extend(latest({&freed, &pending_.path}, at), at, PathCause::dispatch, pending_);
   }
-  ++taken_;
+  next_taken_ = after(next_taken_);
   last_taken_ = pending_.path;
   queue_.push_back(pending_);
 }
@@ -126,23 +126,24 @@ void PePaths::taken(Picoseconds presented, Picoseconds at) {
 void PePaths::handed_on(const Descriptor& operation, Picoseconds at) {
   Flight flight = take_front(queue_);
   if (flight.path.at() + dispatch_ >= at) {
-    flight.path = extend(flight.path, at, PathCause::dispatch, flight);
+    flight.path = extend(std::move(flight.path), at, PathCause::dispatch, flight);
   } else if (last_handed_on_.at() == at || operation.engine == Engine::composite) {
     flight.path = extend(latest({&last_handed_on_, &flight.path}, at), at, PathCause::dispatch, flight);
   } else {  // its engine had no place
     const Path& engine = station_of(operation).last;
     flight.path = extend(latest({&engine, &last_handed_on_, &flight.path}, at), at, PathCause::dispatch, flight);
   }
-  handed_on_at_[static_cast<std::size_t>(handed_on_++) % handed_on_at_.size()] = flight.path;
+  handed_on_at_[next_handed_on_] = flight.path;
+  next_handed_on_ = after(next_handed_on_);
   last_handed_on_ = flight.path;
   if (operation.engine == Engine::composite) {
     composites_.push_back({flight.id.sequence, flight.site, flight.path, flight.path});
     return;
   }
-  if (operation.engine != Engine::ipcq) return station_of(operation).flights.push_back(flight);
+  if (operation.engine != Engine::ipcq) return station_of(operation).flights.push_back(std::move(flight));
   const IpcqDescriptor& message = operation.ipcq();
   Side& side = of(message.direction);
-  (message.action == IpcqAction::send ? side.sends : side.receives).push_back(flight);
+  (message.action == IpcqAction::send ? side.sends : side.receives).push_back(std::move(flight));
 }
 
 PePaths::Composite* PePaths::composite_of(const Descriptor& part) noexcept {
@@ -158,8 +159,8 @@ void PePaths::presented(const Descriptor& part, Picoseconds issued, Picoseconds 
   flight.path = extend(before_part(part, composite, issued), issued + dispatch_, PathCause::dispatch, flight);
   const Path& engine = station_of(part).last;
   if (at > flight.path.at()) flight.path = latest({&engine, &flight.path}, at);  // it had no place
-  flight.path = extend(flight.path, at, PathCause::dispatch, flight);
-  station_of(part).flights.push_back(flight);
+  flight.path = extend(std::move(flight.path), at, PathCause::dispatch, flight);
+  station_of(part).flights.push_back(std::move(flight));
 }
 
 /// What the part waited for last: for a read the product that freed its slot, for a product its reads or the product
@@ -193,24 +194,24 @@ void PePaths::computed(const Descriptor& operation, Picoseconds end) {
   const Flight& flight = station.flights.front();
   const PathCause cause = operation.engine == Engine::gemm ? PathCause::gemm : PathCause::math;
   const Path& before = latest({&station.last, &flight.path}, flight.start);
-  const Path ready = extend(before, flight.start, PathCause::dispatch, flight);
-  end_flight(station, extend(ready, end, cause, flight));
+  Path ready = extend(before, flight.start, PathCause::dispatch, flight);
+  end_flight(station, extend(std::move(ready), end, cause, flight));
 }
 
 void PePaths::transferred(const Descriptor& operation, const TransferPhases& phases) {
   Station& station = station_of(operation);
   const Flight& flight = station.flights.front();
   const PathCause port = operation.engine == Engine::dma_read ? PathCause::dma_read : PathCause::dma_write;
-  const Path ready = set_up(station, flight, phases);
-  const Path end = transfer(station, flight, phases, ready, port);
-  station.requested = extend(ready, phases.requested, PathCause::memory, flight);
-  end_flight(station, end);
+  Path ready = set_up(station, flight, phases);
+  Path end = transfer(station, flight, phases, ready, port);
+  station.requested = extend(std::move(ready), phases.requested, PathCause::memory, flight);
+  end_flight(station, std::move(end));
 }
 
 Path PePaths::set_up(const Station& station, const Flight& flight, const TransferPhases& phases) {
   const Path& before = latest({&station.requested, &station.last, &flight.path}, phases.setup_start);
-  const Path begun = extend(before, phases.setup_start, PathCause::dma_setup, flight);
-  return extend(begun, phases.setup_start + setup_, PathCause::dma_setup, flight);
+  Path begun = extend(before, phases.setup_start, PathCause::dma_setup, flight);
+  return extend(std::move(begun), phases.setup_start + setup_, PathCause::dma_setup, flight);
 }
 
 Path PePaths::transfer(const Station& station, const Flight& flight, const TransferPhases& phases, const Path& set_up,
@@ -220,29 +221,29 @@ Path PePaths::transfer(const Station& station, const Flight& flight, const Trans
   if (phases.end > port_begins + moving) {  // the memory was slower than the port
     const Picoseconds contention = std::min(phases.contention, phases.end - set_up.at());
     const Picoseconds service = std::max(phases.end - phases.first_data - contention, Picoseconds(0));
-    const Path eligible = extend(set_up, phases.end - service - contention, PathCause::memory, flight);
-    const Path served = extend(eligible, phases.end - service, PathCause::contention, flight);
-    return extend(served, phases.end, PathCause::hbm, flight);
+    Path eligible = extend(set_up, phases.end - service - contention, PathCause::memory, flight);
+    Path served = extend(std::move(eligible), phases.end - service, PathCause::contention, flight);
+    return extend(std::move(served), phases.end, PathCause::hbm, flight);
   }
   if (station.last.at() >= phases.first_data) return extend(station.last, phases.end, port, flight);
   return extend(extend(set_up, phases.first_data, PathCause::memory, flight), phases.end, port, flight);
 }
 
-void PePaths::end_flight(Station& station, const Path& path) {
+void PePaths::end_flight(Station& station, Path path) {
   const Flight flight = take_front(station.flights);
   station.last = path;
-  if (flight.id.part == 0) return note_done(flight, path);
+  if (flight.id.part == 0) return note_done(flight, std::move(path));
   remember(station.recent, path, recent_parts);
   for (Composite& composite : composites_) {
     if (composite.sequence == flight.id.sequence) composite.last_part = path;
   }
 }
 
-void PePaths::note_done(const Flight& flight, const Path& path) {
+void PePaths::note_done(const Flight& flight, Path path) {
   if (flight.completion.slot >= done_.size()) done_.resize(flight.completion.slot + 1);
-  done_[flight.completion.slot] = {flight.completion.generation, path};
   if (!latest_.empty() && latest_.front().path.at() != path.at()) latest_.clear();
   latest_.push_back({flight.id.sequence, path});
+  done_[flight.completion.slot] = {flight.completion.generation, std::move(path)};
 }
 
 void PePaths::composite_completed(const CompletedOperation& operation) {

@@ -104,7 +104,7 @@ class PePaths {
     RingQueue<Path> credits;
   };
 
-  [[nodiscard]] Path extend(const Path& path, Picoseconds at, PathCause cause, const Flight& flight);
+  [[nodiscard]] Path extend(Path path, Picoseconds at, PathCause cause, const Flight& flight);
   [[nodiscard]] Station& station_of(const Descriptor& operation) noexcept {
     return stations_[static_cast<std::size_t>(operation.engine)];
   }
@@ -117,8 +117,11 @@ class PePaths {
   [[nodiscard]] Path set_up(const Station& station, const Flight& flight, const TransferPhases& phases);
   [[nodiscard]] Path transfer(const Station& station, const Flight& flight, const TransferPhases& phases,
                               const Path& set_up, PathCause port);
-  void end_flight(Station& station, const Path& path);
-  void note_done(const Flight& flight, const Path& path);
+  void end_flight(Station& station, Path path);
+  void note_done(const Flight& flight, Path path);
+  [[nodiscard]] std::size_t after(std::size_t place) const noexcept {
+    return place + 1 == handed_on_at_.size() ? 0 : place + 1;
+  }
   [[nodiscard]] const Path* path_of(Completion completion, Picoseconds at) const;
 
   PathPool& pool_;
@@ -134,9 +137,9 @@ class PePaths {
   Flight pending_;  // submitted, not taken
   Path last_taken_;
   RingQueue<Flight> queue_;         // taken, not handed on
-  std::vector<Path> handed_on_at_;  // of the last commands, by number modulo the queue's depth
-  std::int64_t taken_ = 0;
-  std::int64_t handed_on_ = 0;
+  std::vector<Path> handed_on_at_;  // of the last commands, as many as the queue is deep
+  std::size_t next_taken_ = 0;      // places in handed_on_at_
+  std::size_t next_handed_on_ = 0;
   Path last_handed_on_;
   std::array<Station, engine_count> stations_;
   std::vector<Composite> composites_;  // in flight

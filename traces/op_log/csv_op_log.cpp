@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "traces/op_log/append_text.h"
-#include "traces/op_log/background_writer.h"
+#include "traces/background_writer.h"
 #include "traces/op_log/csv_file.h"
 #include "traces/op_log/operation_recorder.h"
 
@@ -71,7 +71,7 @@ class CsvOpLog::File {
 
   CsvFile file_;
   std::vector<WorkText> work_;
-  BackgroundWriter writer_{[this](const OperationBatch& batch) { write(batch); }};
+  BackgroundWriter<OperationBatch> writer_{[this](const OperationBatch& batch) { write(batch); }};
   OperationRecorder recorder_{writer_};
 };
 

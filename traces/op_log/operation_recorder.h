@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/pe/pe_observer.h"
-#include "traces/op_log/background_writer.h"
+#include "traces/background_writer.h"
 #include "traces/op_log/operation_batch.h"
 #include "traces/op_log/work_table.h"
 
@@ -14,7 +14,7 @@ namespace kernwave::traces {
 /// Hands batches of rows to a writer. Rows of one instant are held back until it has passed, and sorted.
 class OperationRecorder : public PeObserver {
  public:
-  explicit OperationRecorder(BackgroundWriter& writer) : writer_(writer) {}
+  explicit OperationRecorder(BackgroundWriter<OperationBatch>& writer) : writer_(writer) {}
 
   void depends(PeId pe, Completion on) override;
   void submitted(const IssuedOperation& operation) override;
@@ -38,7 +38,7 @@ class OperationRecorder : public PeObserver {
   void release();
   [[nodiscard]] std::uint32_t number_of_work(std::uint32_t index);
 
-  BackgroundWriter& writer_;
+  BackgroundWriter<OperationBatch>& writer_;
   std::vector<OnePe> pes_;
   WorkTable work_;
   std::vector<std::uint32_t> numbers_;  // of work records by index; 0: not written yet

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "traces/op_log/append_text.h"
-#include "traces/op_log/background_writer.h"
+#include "traces/background_writer.h"
 #include "traces/op_log/operation_recorder.h"
 #include "traces/op_log/sqlite_database.h"
 #include "traces/op_log/sqlite_schema.h"
@@ -87,7 +87,7 @@ class SqliteOpLog::File {
   SqliteDatabase database_;
   std::unique_ptr<Statements> statements_;
   std::vector<fmt::memory_buffer> texts_ = std::vector<fmt::memory_buffer>(rows_at_once);
-  BackgroundWriter writer_{[this](const OperationBatch& batch) { write(batch); }};
+  BackgroundWriter<OperationBatch> writer_{[this](const OperationBatch& batch) { write(batch); }};
   OperationRecorder recorder_{writer_};
 };
 

@@ -11,7 +11,7 @@
 #include "models/system/system_config.h"
 #include "traces/output.h"
 #include "traces/timeline/bandwidth_bins.h"
-#include "traces/timeline/byte_stream.h"
+#include "traces/byte_stream.h"
 #include "traces/timeline/flows.h"
 #include "traces/timeline/lanes.h"
 #include "traces/timeline/perfetto_writer.h"

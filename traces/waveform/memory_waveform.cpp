@@ -13,19 +13,16 @@ std::vector<WaveformSignal> MemoryWaveform::signals_of(CubeId cube, std::int64_t
   return signals;
 }
 
-MemoryWaveform::MemoryWaveform(const sc_core::sc_module_name& name, const std::vector<WaveformSignal>& signals)
-    : TimedSignals(name, signals) {}
-
 void MemoryWaveform::served(const ChannelService& service) {
   const std::size_t busy = 2 * static_cast<std::size_t>(service.channel);
   const std::size_t queue = busy + 1;
   if (service.start > service.eligible) {
-    add(queue, service.eligible, 1);
-    add(queue, service.start, -1);
+    signals_.add(queue, service.eligible, 1);
+    signals_.add(queue, service.start, -1);
   }
   // The channel serves one stream at a time, and is told of them in that order.
-  set(busy, service.start, 1);
-  set(busy, service.end, 0);
+  signals_.set(busy, service.start, 1);
+  signals_.set(busy, service.end, 0);
 }
 
 }  // namespace kernwave::traces

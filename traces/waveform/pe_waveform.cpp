@@ -74,72 +74,69 @@ std::vector<WaveformSignal> PeWaveform::signals_of(const Pe& pe) {
   return signals;
 }
 
-PeWaveform::PeWaveform(const sc_core::sc_module_name& name, const std::vector<WaveformSignal>& signals)
-    : TimedSignals(name, signals) {}
-
 void PeWaveform::issuing(PeId /*pe*/, SourceLocation /*where*/, Picoseconds from, Picoseconds /*to*/) {
-  set(state, from, number_of(TimeCause::issue));
+  signals_.set(state, from, number_of(TimeCause::issue));
 }
 
 void PeWaveform::submitted(const IssuedOperation& operation) {
   last_submitted_ = static_cast<std::uint32_t>(operation.descriptor.id.sequence);
-  set(operation_number, operation.issued, last_submitted_);
-  if (is_load(operation.descriptor)) add(outstanding_loads, operation.issued, 1);
+  signals_.set(operation_number, operation.issued, last_submitted_);
+  if (is_load(operation.descriptor)) signals_.add(outstanding_loads, operation.issued, 1);
 }
 
 void PeWaveform::wait_begins(const ProgramWait& wait) {
-  set(state, wait.from, number_of(wait.cause));
+  signals_.set(state, wait.from, number_of(wait.cause));
   shows_awaited_ = wait.on.generation != 0;
-  if (shows_awaited_) set(operation_number, wait.from, wait.on.generation - 1);
+  if (shows_awaited_) signals_.set(operation_number, wait.from, wait.on.generation - 1);
 }
 
 /// Time passes only in an issue or in a wait, and the next of them begins here: the state needs no word.
 void PeWaveform::wait_ends(const ProgramWait& /*wait*/, Picoseconds to) {
-  if (shows_awaited_) set(operation_number, to, last_submitted_);
+  if (shows_awaited_) signals_.set(operation_number, to, last_submitted_);
   shows_awaited_ = false;
 }
 
 void PeWaveform::scratch_used(PeId /*pe*/, Bytes bytes, Picoseconds at) {
-  set(scratch_bytes, at, static_cast<std::uint32_t>(bytes.count()));
+  signals_.set(scratch_bytes, at, static_cast<std::uint32_t>(bytes.count()));
 }
 
-void PeWaveform::drained(PeId /*pe*/, Picoseconds at) { set(state, at, number_of(TimeCause::idle)); }
+void PeWaveform::drained(PeId /*pe*/, Picoseconds at) { signals_.set(state, at, number_of(TimeCause::idle)); }
 
 void PeWaveform::taken(const Descriptor& /*operation*/, Picoseconds /*presented*/, Picoseconds at) {
-  add(scheduler_queue, at, 1);
+  signals_.add(scheduler_queue, at, 1);
 }
 
-void PeWaveform::handed_on(const Descriptor& /*operation*/, Picoseconds at) { add(scheduler_queue, at, -1); }
+void PeWaveform::handed_on(const Descriptor& /*operation*/, Picoseconds at) { signals_.add(scheduler_queue, at, -1); }
 
 void PeWaveform::arrived(const Descriptor& operation, Picoseconds at) {
-  if (is_serial(operation)) add(queue_of(operation), at, 1);
+  if (is_serial(operation)) signals_.add(queue_of(operation), at, 1);
 }
 
 void PeWaveform::service_begins(const Descriptor& operation, Picoseconds at) {
   if (is_serial(operation)) {
-    set(busy_of(operation), at, 1);
+    signals_.set(busy_of(operation), at, 1);
   } else if (is_send(operation)) {
-    add(sends_in_service, at, 1);
+    signals_.add(sends_in_service, at, 1);
   }
 }
 
 void PeWaveform::service_ends(const Descriptor& operation, Picoseconds at) {
   if (is_serial(operation)) {
-    set(busy_of(operation), at, 0);
-    add(queue_of(operation), at, -1);
+    signals_.set(busy_of(operation), at, 0);
+    signals_.add(queue_of(operation), at, -1);
   } else if (is_send(operation)) {
-    add(sends_in_service, at, -1);
+    signals_.add(sends_in_service, at, -1);
   }
 }
 
-void PeWaveform::slot_filled(PeId /*pe*/, Direction from, Picoseconds at) { add(slots_of(from), at, 1); }
+void PeWaveform::slot_filled(PeId /*pe*/, Direction from, Picoseconds at) { signals_.add(slots_of(from), at, 1); }
 
 void PeWaveform::slot_released(PeId /*pe*/, Direction from, Picoseconds at, const std::vector<Completion>& /*users*/) {
-  add(slots_of(from), at, -1);
+  signals_.add(slots_of(from), at, -1);
 }
 
 void PeWaveform::completed(const CompletedOperation& operation) {
-  if (is_load(operation.descriptor)) add(outstanding_loads, operation.end, -1);
+  if (is_load(operation.descriptor)) signals_.add(outstanding_loads, operation.end, -1);
 }
 
 }  // namespace kernwave::traces

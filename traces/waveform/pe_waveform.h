@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "models/pe/pe.h"
 #include "models/pe/pe_observer.h"
-#include "traces/waveform/timed_signals.h"
+#include "traces/waveform/signal_group.h"
 
 namespace kernwave::traces {
 
@@ -16,12 +17,12 @@ namespace kernwave::traces {
 /// before a program and without one. `operation` is the sequence number of the operation that the program issued last,
 /// while it waits for one, of that one. Busy signals are 1 while their engine has a command in service; their integral
 /// is the engine's busy time, and that of `sends_in_service` is the busy time of the queues.
-class PeWaveform : public TimedSignals, public PeObserver {
+class PeWaveform : public PeObserver {
  public:
-  /// Those of `signals_of(pe)`, in that order; which are shown is up to the caller.
-  PeWaveform(const sc_core::sc_module_name& name, const std::vector<WaveformSignal>& signals);
-
   [[nodiscard]] static std::vector<WaveformSignal> signals_of(const Pe& pe);
+
+  /// Shows those of `signals_of(pe)` that have a place.
+  PeWaveform(SignalPlaces places, SignalSink& sink) : signals_(std::move(places), sink) {}
 
   void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override;
   void submitted(const IssuedOperation& operation) override;
@@ -39,6 +40,7 @@ class PeWaveform : public TimedSignals, public PeObserver {
   void completed(const CompletedOperation& operation) override;
 
  private:
+  SignalGroup signals_;
   std::uint32_t last_submitted_ = 0;
   bool shows_awaited_ = false;  // `operation` is that of a wait
 };

@@ -1,4 +1,4 @@
-#include "traces/timeline/byte_stream.h"
+#include "traces/byte_stream.h"
 
 #include <fcntl.h>
 #include <unistd.h>
