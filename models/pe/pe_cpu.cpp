@@ -25,7 +25,7 @@ PeCpu::PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& confi
   require_picosecond_resolution();
   KERNWAVE_HAS_PROCESS(PeCpu);
   SC_THREAD(run);
-  set_stack_size(kernel_stack_bytes + stack_offset(id));
+  set_stack_size(static_cast<std::size_t>(config.kernel_stack.count()) + stack_offset(id));
 }
 
 void PeCpu::set_program(Program program) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -19,10 +18,6 @@
 #include "models/system/system_config.h"
 
 namespace kernwave {
-
-/// Of the thread in which a program runs, at least. Pages that it does not touch cost nothing. SystemC keeps the page
-/// beyond the end from being touched: a program that needs more ends in SIGSEGV instead of writing over something else.
-inline constexpr std::size_t kernel_stack_bytes = std::size_t{2} << 20;
 
 /// Runs one program and submits its operations.
 ///

@@ -115,6 +115,10 @@ struct PeConfig {
   ScratchConfig scratch;
   DmaConfig dma;
   IpcqConfig ipcq;
+  /// Of the host's thread in which a program runs, at least; nothing of the machine. Pages that the program does not
+  /// touch cost nothing. SystemC keeps the page beyond the end from being touched: a program that needs more ends in
+  /// SIGSEGV instead of writing over something else.
+  Bytes kernel_stack{std::int64_t{2} << 20};
 };
 
 /// Clocks of the engines.

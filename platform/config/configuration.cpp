@@ -449,6 +449,8 @@ constexpr std::array keys{
         system_member<&SystemConfig::run, &RunConfig::no_progress_limit>,
         "simulated time without an operation that completes or is issued, after which a run is given up", no_choices,
         false, "never"},
+    Key{"run.kernel_stack", size_type, between(64 * kib, gib), pe_member<&PeConfig::kernel_stack>,
+        "of the host's thread in which a kernel runs on one PE; pages that it does not touch cost nothing"},
 };
 
 /// The part of a dotted path before its last dot: the table that the key is in.

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
 namespace kernwave::platform {
 
 namespace {
@@ -18,36 +22,45 @@ void add(std::vector<std::string>& texts, std::string_view kind, const std::vect
 
 }  // namespace
 
-RunChecks::RunChecks(const CheckRequest& request, System& system) : strict_(request.strict) {
+RunChecks::RunChecks(const CheckRequest& request, System& system) : request_(request) {
   const bool with_data = system.data_mode() == DataMode::full;
-  if (with_data || strict_) races_ = std::make_unique<traces::RaceDetector>(system.config());
-  if (with_data) reads_ = std::make_unique<traces::UninitialisedReads>(system);
-  if (with_data && request.trap_nan) nan_trap_ = std::make_unique<traces::NanTrap>(system);
+  if (with_data || request.strict) races_ = std::make_unique<traces::RaceDetector>(system.config());
+  if (!with_data) return;
+  reads_ = std::make_unique<traces::UninitialisedReads>(system);
+  nan_watch_ = std::make_unique<traces::NanWatch>(system, request.trap_nan ? traces::OnNan::stop : traces::OnNan::note);
 }
 
 std::vector<PeObserver*> RunChecks::observers() const {
   std::vector<PeObserver*> made;
   for (PeObserver* observer : {static_cast<PeObserver*>(races_.get()), static_cast<PeObserver*>(reads_.get()),
-                               static_cast<PeObserver*>(nan_trap_.get())}) {
+                               static_cast<PeObserver*>(nan_watch_.get())}) {
     if (observer != nullptr) made.push_back(observer);
   }
   return made;
 }
 
+std::vector<std::string> RunChecks::findings() const {
+  std::vector<std::string> texts;
+  if (races_ != nullptr) add(texts, "race: ", races_->findings());
+  if (reads_ != nullptr) add(texts, "", reads_->findings());
+  if (nan_watch_ != nullptr && !request_.trap_nan) {
+    if (const auto finding = nan_watch_->finding()) texts.push_back(*finding);
+  }
+  return texts;
+}
+
 std::vector<std::string> RunChecks::errors() const {
   std::vector<std::string> texts;
-  if (nan_trap_ != nullptr) {
-    if (const auto finding = nan_trap_->finding()) texts.push_back("kernel error: " + *finding);
+  if (nan_watch_ != nullptr && request_.trap_nan) {
+    if (const auto finding = nan_watch_->finding()) texts.push_back("kernel error: " + *finding);
   }
-  if (races_ != nullptr) add(texts, "race: ", races_->findings());
-  if (reads_ != nullptr && strict_) add(texts, "", reads_->findings());
+  if (!request_.strict) return texts;
+  for (std::string& finding : findings()) texts.push_back(std::move(finding));
   return texts;
 }
 
 std::vector<std::string> RunChecks::warnings() const {
-  std::vector<std::string> texts;
-  if (reads_ != nullptr && !strict_) add(texts, "", reads_->findings());
-  return texts;
+  return request_.strict ? std::vector<std::string>() : findings();
 }
 
 }  // namespace kernwave::platform

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/system/system.h"
-#include "traces/checks/nan_trap.h"
+#include "traces/checks/nan_watch.h"
 #include "traces/checks/race_detector.h"
 #include "traces/checks/uninitialised_reads.h"
 
@@ -14,11 +14,11 @@ namespace kernwave::platform {
 
 struct CheckRequest {
   bool strict = false;    ///< warnings are errors, and data mode `none` is checked for races too
-  bool trap_nan = false;  ///< data mode `full`
+  bool trap_nan = false;  ///< the first NaN ends the run; data mode `full`
 };
 
-/// With data a run is checked for races (errors) and for reads of what nobody has written (warnings; with `strict`
-/// errors), and if asked for, for its first NaN. Without data, unless `strict`, nothing is checked and nothing costs.
+/// With data a run is checked for races, for reads of what nobody has written, and for its first NaN: warnings, with
+/// `strict` errors. Without data, unless `strict`, nothing is checked and nothing costs.
 class RunChecks {
  public:
   /// During elaboration. `system` must outlive this.
@@ -28,15 +28,17 @@ class RunChecks {
   [[nodiscard]] std::vector<PeObserver*> observers() const;
 
   // After the run.
-  /// What makes the result worthless, a sentence each.
+  /// A sentence each.
   [[nodiscard]] std::vector<std::string> errors() const;
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
-  bool strict_;
+  [[nodiscard]] std::vector<std::string> findings() const;
+
+  CheckRequest request_;
   std::unique_ptr<traces::RaceDetector> races_;
   std::unique_ptr<traces::UninitialisedReads> reads_;
-  std::unique_ptr<traces::NanTrap> nan_trap_;
+  std::unique_ptr<traces::NanWatch> nan_watch_;
 };
 
 }  // namespace kernwave::platform

@@ -134,7 +134,7 @@ struct TimedRun {
 }  // namespace
 
 RunOutcome simulate(const RunRequest& request, const Workload& workload, const RunOptions& options) {
-  const StackOverflowReport stack_overflows;
+  const StackOverflowReport stack_overflows(request.configuration.system.pe.kernel_stack);
   Connector connector;
   System system("system", request.configuration.system, request.data, connector);
   if (request.data == DataMode::full) workload.place_data(system);

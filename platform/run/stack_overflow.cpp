@@ -1,5 +1,6 @@
 #include "platform/run/stack_overflow.h"
 
+#include <fmt/format.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 #include <string_view>
 
 #include "models/base/systemc.h"
-#include "models/pe/pe_cpu.h"
+#include "platform/config/units.h"
 
 namespace kernwave::platform {
 
@@ -17,6 +18,7 @@ namespace {
 
 // A handler of signals reaches nothing but what is static.
 struct sigaction action_before {};
+std::string_view advice;
 
 /// 0 where it is not known how to find it.
 [[nodiscard]] std::uintptr_t stack_pointer([[maybe_unused]] const void* context) noexcept {
@@ -41,17 +43,20 @@ void report(int signal, siginfo_t* info, void* context) {
     ::sigaction(signal, &action_before, nullptr);
     return;  // to the same instruction, and so to whoever was there before
   }
-  static_assert(kernel_stack_bytes == std::size_t{2} << 20, "the message says so");
   say("kernwave: stack overflow in ");
   const char* thread = sc_core::sc_get_current_process_handle().name();
   say(thread[0] == '\0' ? "the main program" : thread);
-  say(": a kernel has 2 MiB of stack; keep large arrays on the heap (std::vector)\n");
+  say(advice);
   ::_exit(1);
 }
 
 }  // namespace
 
-StackOverflowReport::StackOverflowReport() {
+StackOverflowReport::StackOverflowReport(Bytes kernel_stack)
+    : advice_(
+          fmt::format(": a kernel has {} of stack (run.kernel_stack); keep large arrays on the heap (std::vector)\n",
+                      format_quantity(kernel_stack))) {
+  advice = advice_;
   constexpr std::size_t handler_stack = 64 * 1024;
   stack_ = std::make_unique<unsigned char[]>(handler_stack);
   stack_t stack{};

@@ -3,6 +3,9 @@
 
 #include <csignal>
 #include <memory>
+#include <string>
+
+#include "models/base/quantity.h"
 
 namespace kernwave::platform {
 
@@ -11,7 +14,8 @@ namespace kernwave::platform {
 /// before. Of the thread that makes it, in which SystemC runs all of its own; one at a time.
 class StackOverflowReport {
  public:
-  StackOverflowReport();
+  /// A kernel has `kernel_stack` of it.
+  explicit StackOverflowReport(Bytes kernel_stack);
   StackOverflowReport(const StackOverflowReport&) = delete;
   StackOverflowReport& operator=(const StackOverflowReport&) = delete;
   ~StackOverflowReport();
@@ -19,6 +23,7 @@ class StackOverflowReport {
  private:
   std::unique_ptr<unsigned char[]> stack_;  // of the handler: the program's is used up
   stack_t stack_before_{};
+  std::string advice_;
 };
 
 }  // namespace kernwave::platform

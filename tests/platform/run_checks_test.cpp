@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,8 +27,21 @@ using testing::own_request;
 using testing::OwnWorkload;
 using testing::words;
 
+constexpr CheckRequest strict{true, false};
+constexpr CheckRequest trap_nan{false, true};
+
 [[nodiscard]] std::string error_of_run(const OwnWorkload& workload, DataMode data, const CheckRequest& checks = {}) {
   return error_of([&] { (void)simulate_isolated(own_request(data, checks), workload); });
+}
+
+/// A run with data that ends well warns of this alone, in its outcome and in its document.
+void expect_warning(const tl::Kernel& kernel, const std::string& warning) {
+  in_child([&] {
+    const RunOutcome outcome = simulate(own_request(DataMode::full), OwnWorkload(kernel), {});
+    EXPECT_EQ(outcome.warnings, std::vector<std::string>{warning});
+    EXPECT_EQ(outcome.document.at("warnings"), Json::array({warning}));
+    EXPECT_TRUE(outcome.document.at("complete").as_bool());
+  });
 }
 
 /// The start of the message, and nothing but one line.
@@ -44,16 +58,24 @@ void race(tl::Context& tl) {
 }
 constexpr int race_line = __LINE__ - 2;
 
-TEST(RacesOfARun, AreErrorsWithDataAndStrictlyWithoutToo) {
-  const OwnWorkload workload(race);
+[[nodiscard]] std::string race_warning() {
   const std::string store = fmt::format("memory/dma_write of 4x8 f16 at {}:{}", __FILE__, race_line);
-  const std::string message = fmt::format(
+  return fmt::format(
       "race: PE 0, {0}, and PE 1, {0} use the same bytes of HBM, cube 0 from offset "
       "0x40 to 0x7f, and no message puts one before the other",
       store);
-  EXPECT_EQ(error_of_run(workload, DataMode::full), message);
-  EXPECT_EQ(error_of_run(workload, DataMode::none), "no error");
-  EXPECT_EQ(error_of_run(workload, DataMode::none, {true, false}), message);
+}
+
+TEST(RacesOfARun, AreWarningsWithData) { expect_warning(race, race_warning()); }
+
+TEST(RacesOfARun, AreErrorsWhenTheRunIsStrictWithDataAndWithout) {
+  const OwnWorkload workload(race);
+  EXPECT_EQ(error_of_run(workload, DataMode::full, strict), race_warning());
+  EXPECT_EQ(error_of_run(workload, DataMode::none, strict), race_warning());
+}
+
+TEST(RacesOfARun, AreNotLookedForWithoutDataUnlessItIsStrict) {
+  EXPECT_EQ(simulate_isolated(own_request(DataMode::none), OwnWorkload(race)).at("warnings"), Json::array());
 }
 
 TEST(RacesOfARun, AreToldBesideAKernelError) {
@@ -61,8 +83,49 @@ TEST(RacesOfARun, AreToldBesideAKernelError) {
     race(tl);
     if (tl.program_id(0) == 1) throw std::runtime_error("enough");
   });
-  const std::string message = error_of_run(workload, DataMode::full);
-  EXPECT_EQ(message.find("kernel error: PE 1, program (1, 0, 0): enough\nrace: PE 0, "), 0U) << message;
+  const std::string error = "kernel error: PE 1, program (1, 0, 0): enough\n";
+  EXPECT_EQ(error_of_run(workload, DataMode::full), error + "warning: " + race_warning());
+  EXPECT_EQ(error_of_run(workload, DataMode::full, strict), error + race_warning());
+}
+
+void load_at_25_lines(tl::Context& tl) {
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+  (void)tl.load(HbmAddress(0), {4}, DType::f32);
+}
+
+TEST(RacesOfARun, OfManyLinesAreToldUpToTwenty) {
+  // Given a program whose loads of 25 lines meet the store of another
+  const OwnWorkload workload([](tl::Context& tl) {
+    const auto x = tl.zeros({4}, DType::f32);
+    if (tl.program_id(0) == 2) tl.store(HbmAddress(0), x);
+    if (tl.program_id(0) == 0) load_at_25_lines(tl);
+  });
+  const std::string message = error_of_run(workload, DataMode::none, strict);
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 20) << message;
+  EXPECT_TRUE(contains(message, "\nrace: and 5 more")) << message;
 }
 
 // ---- reads of what nobody has written -----------------------------------------------------------------------------
@@ -79,21 +142,14 @@ constexpr int read_line = __LINE__ - 2;
       __FILE__, read_line);
 }
 
-TEST(ReadsOfWhatNobodyHasWritten, AreWarningsInTheOutcomeAndInTheDocument) {
-  in_child([] {
-    const RunOutcome outcome = simulate(own_request(DataMode::full), OwnWorkload(read_a_buffer), {});
-    EXPECT_EQ(outcome.warnings, std::vector<std::string>{read_warning()});
-    EXPECT_EQ(outcome.document.at("warnings"), Json::array({read_warning()}));
-    EXPECT_TRUE(outcome.document.at("complete").as_bool());
-  });
-}
+TEST(ReadsOfWhatNobodyHasWritten, AreWarningsWithData) { expect_warning(read_a_buffer, read_warning()); }
 
 TEST(ReadsOfWhatNobodyHasWritten, AreErrorsWhenTheRunIsStrict) {
-  EXPECT_EQ(error_of_run(OwnWorkload(read_a_buffer), DataMode::full, {true, false}), read_warning());
+  EXPECT_EQ(error_of_run(OwnWorkload(read_a_buffer), DataMode::full, strict), read_warning());
 }
 
 TEST(ReadsOfWhatNobodyHasWritten, AreNotLookedForWithoutData) {
-  const Json result = simulate_isolated(own_request(DataMode::none, {true, false}), OwnWorkload(read_a_buffer));
+  const Json result = simulate_isolated(own_request(DataMode::none, strict), OwnWorkload(read_a_buffer));
   EXPECT_EQ(result.at("warnings"), Json::array());
 }
 
@@ -109,21 +165,31 @@ TEST(ReadsOfWhatNobodyHasWritten, AreToldBesideADeadlock) {
 
 // ---- the first NaN ------------------------------------------------------------------------------------------------
 
-TEST(FirstNan, EndsTheRunIfItIsAskedFor) {
-  const OwnWorkload workload([](tl::Context& tl) {
-    if (tl.program_id(0) == 1) tl.exp(tl.log(tl.full({4, 8}, -1.0, DType::f32)));
-  });
-  const std::string start = fmt::format(
-      "kernel error: PE 1, math/log of 4x8 f32 at {}:{} makes the first NaN: element "
-      "(0, 0), from operands without one",
-      __FILE__, __LINE__ - 4);
-  EXPECT_EQ(error_of_run(workload, DataMode::full, {false, true}), start);
-  EXPECT_EQ(error_of_run(workload, DataMode::full), "no error");
+void make_a_nan(tl::Context& tl) {
+  if (tl.program_id(0) != 1) return;
+  const auto x = tl.full({4, 8}, -1.0, DType::f32);
+  tl.exp(tl.log(x));
+}
+constexpr int nan_line = __LINE__ - 2;
+
+[[nodiscard]] std::string nan_warning() {
+  return fmt::format(
+      "PE 1, math/log of 4x8 f32 at {}:{} makes the first NaN: element (0, 0), from operands without one", __FILE__,
+      nan_line);
+}
+
+TEST(FirstNan, IsAWarningWithData) { expect_warning(make_a_nan, nan_warning()); }
+
+TEST(FirstNan, IsAnErrorWhenTheRunIsStrictOrTheTrapIsSet) {
+  const OwnWorkload workload(make_a_nan);
+  EXPECT_EQ(error_of_run(workload, DataMode::full, strict), nan_warning());
+  EXPECT_EQ(error_of_run(workload, DataMode::full, trap_nan), "kernel error: " + nan_warning());
+  EXPECT_EQ(error_of_run(workload, DataMode::full, {true, true}), "kernel error: " + nan_warning());
 }
 
 TEST(FirstNan, IsToldThoughTheRunEndsInItsInstant) {
   const OwnWorkload workload([](tl::Context& tl) { tl.log(tl.full({4}, -1.0, DType::f32)); });
-  expect_one_line(error_of_run(workload, DataMode::full, {false, true}), "kernel error: PE 0, math/log of 1x4 f32 at ");
+  expect_one_line(error_of_run(workload, DataMode::full, trap_nan), "kernel error: PE 0, math/log of 1x4 f32 at ");
 }
 
 // ---- no progress ------------------------------------------------------------------------------------------------
@@ -171,8 +237,23 @@ TEST(StackOverflow, OfAKernelNamesItsThreadAndEndsWithExitCode1) {
     });
     (void)simulate(own_request(DataMode::none), workload);
   };
-  EXPECT_EXIT(overflow(), ::testing::ExitedWithCode(1),
-              "kernwave: stack overflow in system.cube0.pe1.cpu.run: a kernel has 2 MiB of stack");
+  EXPECT_EXIT(
+      overflow(), ::testing::ExitedWithCode(1),
+      "kernwave: stack overflow in system.cube0.pe1.cpu.run: a kernel has 2 MiB of stack \\(run.kernel_stack\\); "
+      "keep large arrays on the heap");
+}
+
+TEST(StackOverflow, OfADeepKernelIsNoneWithALargerStack) {
+  in_child([] {
+    std::int64_t sum = -1;
+    const OwnWorkload workload([&sum](tl::Context& tl) {
+      if (tl.program_id(0) == 1) sum = deep(2'000);  // 8 MiB
+    });
+    RunRequest request = own_request(DataMode::none);
+    request.configuration = load_configuration({"ahbm", {"run.kernel_stack=16 MiB"}});
+    (void)simulate(request, workload);
+    EXPECT_EQ(sum, 0);
+  });
 }
 
 // ---- the command line ---------------------------------------------------------------------------------------------

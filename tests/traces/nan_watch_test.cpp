@@ -1,5 +1,5 @@
 // The first NaN of a run: what is caught, where, and what is not.
-#include "traces/checks/nan_trap.h"
+#include "traces/checks/nan_watch.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -27,13 +27,14 @@ struct Caught {
   std::vector<RunLedger::Failure> failures;
 };
 
-[[nodiscard]] Caught trap(const std::vector<Simulation::Part>& parts, tl::Policy policy = tl::Policy::lazy) {
+[[nodiscard]] Caught trap(const std::vector<Simulation::Part>& parts, tl::Policy policy = tl::Policy::lazy,
+                          traces::OnNan on_nan = traces::OnNan::stop) {
   Simulation simulation(one_cube(2));
-  traces::NanTrap nan_trap(simulation.system());
-  simulation.observe(nan_trap);
+  traces::NanWatch nan_watch(simulation.system(), on_nan);
+  simulation.observe(nan_watch);
   simulation.write(HbmAddress(0), DType::f32, {1.0F, std::numeric_limits<float>::quiet_NaN(), -1.0F, 2.0F});
   const RunEnd end = simulation.run_unchecked(parts, {}, policy);
-  return {end, now(), nan_trap.finding(), simulation.system().ledger().failures()};
+  return {end, now(), nan_watch.finding(), simulation.system().ledger().failures()};
 }
 
 /// The NaN of this kernel on PE 0 is told with these words, at the line that it sets.
@@ -59,7 +60,7 @@ void expect_not_caught(const tl::Kernel& kernel) {
   });
 }
 
-TEST(NanTrap, NamesTheOperationTheLineAndTheElement) {
+TEST(NanWatch, NamesTheOperationTheLineAndTheElement) {
   expect_caught("math/log of 2x3 f32", "(1, 2)", [](tl::Context& tl, int& line) {
     const auto x = tl.full({2, 3}, 1.0, DType::f32);
     tl.fill(tl.slice(tl.reshape(x, {6}), 5, 6), -1.0);
@@ -69,7 +70,7 @@ TEST(NanTrap, NamesTheOperationTheLineAndTheElement) {
   });
 }
 
-TEST(NanTrap, SeesEveryFloatTypeAndBothEngines) {
+TEST(NanWatch, SeesEveryFloatTypeAndBothEngines) {
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
     expect_caught(fmt::format("math/sub of 1x2 {}", name_of(dtype)), "(0, 0)", [dtype](tl::Context& tl, int& line) {
       const auto x = tl.full({2}, std::numeric_limits<double>::infinity(), dtype);
@@ -85,7 +86,7 @@ TEST(NanTrap, SeesEveryFloatTypeAndBothEngines) {
   });
 }
 
-TEST(NanTrap, SeesANanThatTakesThePlaceOfItsOperand) {
+TEST(NanWatch, SeesANanThatTakesThePlaceOfItsOperand) {
   expect_caught("math/sqrt of 1x2 f32", "(0, 0)", [](tl::Context& tl, int& line) {
     const auto x = tl.full({2}, -1.0, DType::f32);
     line = __LINE__ + 1;
@@ -93,7 +94,7 @@ TEST(NanTrap, SeesANanThatTakesThePlaceOfItsOperand) {
   });
 }
 
-TEST(NanTrap, SeesThePartsOfAComposite) {
+TEST(NanWatch, SeesThePartsOfAComposite) {
   in_child([] {
     int line = 0;
     const Caught caught = trap({{0, [&line](tl::Context& tl) {
@@ -111,17 +112,21 @@ TEST(NanTrap, SeesThePartsOfAComposite) {
   });
 }
 
-TEST(NanTrap, PassesOverANanThatWasThereBefore) {
+TEST(NanWatch, PassesOverANanThatWasThereBefore) {
   expect_not_caught([](tl::Context& tl) { tl.exp(tl.load(HbmAddress(0), {2}, DType::f32)); });
   expect_not_caught([](tl::Context& tl) {  // poison of a masked load
     tl.exp(tl.load(HbmAddress(0), {4}, DType::f32, tl::LoadOptions().valid({1})));
   });
   expect_not_caught([](tl::Context& tl) { tl.exp(tl.buffer({4}, DType::f32)); });
+  expect_not_caught([](tl::Context& tl) {  // of which nothing is left
+    const auto x = tl.buffer({4}, DType::f32);
+    tl.exp(x, tl.out(x));
+  });
   expect_not_caught([](tl::Context& tl) { tl.full({4}, std::numeric_limits<double>::quiet_NaN(), DType::f32); });
   expect_not_caught([](tl::Context& tl) { tl.zeros({4}, DType::int32).to(DType::f32); });
 }
 
-TEST(NanTrap, EndsTheRunAPicosecondAfterTheOperation) {
+TEST(NanWatch, EndsTheRunAPicosecondAfterTheOperation) {
   in_child([] {
     const Caught caught = trap({{0, [](tl::Context& tl) {
                                    const auto x = tl.full({256}, -1.0, DType::f32);  // to 5 ns: 2 + 2 + 1 cycles
@@ -136,7 +141,25 @@ TEST(NanTrap, EndsTheRunAPicosecondAfterTheOperation) {
   });
 }
 
-TEST(NanTrap, TellsOfTwoInOneInstantThatOfTheSmallerPe) {
+TEST(NanWatch, LetsTheRunGoOnIfItIsOnlyToBeNoted) {
+  in_child([] {
+    int line = 0;
+    const auto kernel = [&line](tl::Context& tl) {
+      const auto x = tl.full({256}, -1.0, DType::f32);
+      line = __LINE__ + 1;
+      const auto y = tl.log(x);
+      tl.sqrt(x);  // which makes more of them, and is not the first
+      for (int i = 0; i < 100; ++i) tl.exp(y);
+    };
+    const Caught caught = trap({{0, kernel}}, tl::Policy::lazy, traces::OnNan::note);
+    EXPECT_EQ(caught.end, RunEnd::finished);
+    EXPECT_EQ(caught.finding, fmt::format("PE 0, math/log of 1x256 f32 at {}:{} makes the first NaN: element (0, 0), "
+                                          "from operands without one",
+                                          __FILE__, line));
+  });
+}
+
+TEST(NanWatch, TellsOfTwoInOneInstantThatOfTheSmallerPe) {
   const auto kernel = [](tl::Context& tl) { tl.exp(tl.log(tl.full({4}, -1.0, DType::f32))); };
   const auto later = [](tl::Context& tl) {
     tl.full({4}, 1.0, DType::f32);
@@ -149,7 +172,7 @@ TEST(NanTrap, TellsOfTwoInOneInstantThatOfTheSmallerPe) {
   EXPECT_EQ(first_of(later, kernel), "PE 1,");
 }
 
-TEST(NanTrap, KnowsOfANanInTheLastInstantOfARun) {
+TEST(NanWatch, KnowsOfANanInTheLastInstantOfARun) {
   in_child([] {
     const Caught caught = trap({{0, [](tl::Context& tl) { tl.log(tl.full({4}, -1.0, DType::f32)); }}});
     EXPECT_EQ(caught.end, RunEnd::finished);

@@ -1,4 +1,4 @@
-// Stops a run where its first NaN is born.
+// Watches for the first NaN of a run, and may end it there.
 #pragma once
 
 #include <array>
@@ -13,21 +13,24 @@
 
 namespace kernwave::traces {
 
+enum class OnNan : std::uint8_t { note, stop };
+
 /// Looks for operations of the matrix and the vector engine, parts of composites included, of which no input holds a
-/// NaN and the result does. Of all of them the first is the one with the smallest (end, PE, sequence, part). 1 ps after
-/// it has completed, so that others of that instant are known, the ledger is told that its kernel has failed. A NaN
-/// that was loaded, poison for instance, is not born. Needs data mode `full`. Construct during elaboration.
-class NanTrap : public PeObserver {
+/// NaN and the result does. Of all of them the first is the one with the smallest (end, PE, sequence, part); after it
+/// nothing is looked at any more. With `stop` the ledger is told that its kernel has failed, 1 ps after it has
+/// completed, so that others of that instant are known. A NaN that was loaded, poison for instance, is not born. Needs
+/// data mode `full`. Construct during elaboration.
+class NanWatch : public PeObserver {
  public:
   /// `system` must outlive the run.
-  explicit NanTrap(System& system);
+  NanWatch(System& system, OnNan on_nan);
 
   void service_begins(const Descriptor& operation, Picoseconds at) override;
   void service_ends(const Descriptor& operation, Picoseconds at) override;
   void completed(const CompletedOperation& operation) override;
 
-  /// What was caught, a sentence: PE, operation, source line, element. The run may have ended in that very instant, and
-  /// then its ledger does not know.
+  /// What was seen, a sentence: PE, operation, source line, element. The run may have ended in that very instant, and
+  /// then its ledger does not know though it should have been stopped.
   [[nodiscard]] std::optional<std::string> finding() const;
 
  private:
@@ -41,19 +44,20 @@ class NanTrap : public PeObserver {
     Picoseconds end;
     std::optional<SourceLocation> where;  ///< known when it has completed
   };
-  /// Engines serve one operation at a time.
+  /// Whether there is a NaN in what an engine will write over. Engines serve one operation at a time.
   struct Engines {
-    bool gemm_has_nan = false;
-    bool math_has_nan = false;
+    bool gemm = false;
+    bool math = false;
   };
 
-  [[nodiscard]] std::optional<Element> first_nan(PeId pe, const ScratchOperand& view);
-  [[nodiscard]] bool& inputs_have_nan(const Descriptor& operation);
-  [[nodiscard]] bool has_nan_input(const Descriptor& operation);
+  [[nodiscard]] bool is_watched(const Descriptor& operation, Picoseconds at) const noexcept;
+  [[nodiscard]] std::optional<Element> first_nan(PeId pe, const ScratchOperand& view) const;
+  [[nodiscard]] bool& loses_nan(const Descriptor& operation);
   [[nodiscard]] const Birth* first() const noexcept;
   [[nodiscard]] static std::string text(const Birth& birth);
 
   System& system_;
+  OnNan on_nan_;
   std::vector<Engines> engines_;  // by PE
   std::vector<Birth> births_;     // of one instant, but for one
   sc_core::sc_event caught_;
