@@ -88,40 +88,14 @@ TEST(RacesOfARun, AreToldBesideAKernelError) {
   EXPECT_EQ(error_of_run(workload, DataMode::full, strict), error + race_warning());
 }
 
-void load_at_25_lines(tl::Context& tl) {
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-  (void)tl.load(HbmAddress(0), {4}, DType::f32);
-}
-
 TEST(RacesOfARun, OfManyLinesAreToldUpToTwenty) {
   // Given a program whose loads of 25 lines meet the store of another
   const OwnWorkload workload([](tl::Context& tl) {
     const auto x = tl.zeros({4}, DType::f32);
     if (tl.program_id(0) == 2) tl.store(HbmAddress(0), x);
-    if (tl.program_id(0) == 0) load_at_25_lines(tl);
+    if (tl.program_id(0) != 0) return;
+    tl.wait(tl.load(HbmAddress(0x1000), {4}, DType::f32));  // until long after the store
+    for (int line = 1; line <= 25; ++line) tl.load(HbmAddress(0), {4}, DType::f32, {}, {"kernel.cpp", line});
   });
   const std::string message = error_of_run(workload, DataMode::none, strict);
   EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 20) << message;
