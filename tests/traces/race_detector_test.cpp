@@ -22,10 +22,10 @@ using traces::Access;
 using traces::AccessHistory;
 using traces::RaceDetector;
 
-constexpr Bytes message(64);
+constexpr Bytes largest_message(64);
 const tl::Shape small{4, 8};      // 64 B of f16
 const HbmAddress shared(0x1000);  // the bytes that PEs may meet at
-const tl::Queues from_the_north{{Direction::north}, message};
+const tl::Queues from_the_north{{Direction::north}, largest_message};
 
 using Parts = std::vector<Simulation::Part>;
 
