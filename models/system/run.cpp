@@ -19,8 +19,11 @@ namespace {
   do {
     const Picoseconds deadline = ledger.moved_at() + limit + instant;
     if (now() >= deadline) return true;
-    sc_core::sc_start(to_sc_time(deadline - now()), sc_core::SC_EXIT_ON_STARVATION);
-  } while (!over && sc_core::sc_pending_activity());
+    const sc_core::sc_time left = to_sc_time(deadline - now());
+    // With a next event beyond the deadline SystemC would, asked to stop for want of events, not move at all.
+    const bool is_beyond = sc_core::sc_pending_activity() && sc_core::sc_time_to_pending_activity() > left;
+    sc_core::sc_start(left, is_beyond ? sc_core::SC_RUN_TO_TIME : sc_core::SC_EXIT_ON_STARVATION);
+  } while (!over && sc_core::sc_pending_activity() && sc_core::sc_get_status() != sc_core::SC_STOPPED);
   return false;
 }
 

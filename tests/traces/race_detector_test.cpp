@@ -76,7 +76,7 @@ TEST(Races, OfAStoreAndALoadNameBothPesOperationsLinesAndTheBytes) {
 TEST(Races, NeedAWriteAndACommonByte) {
   expect_races(1, {{0, store}, {1, store}});
   expect_races(0, {{0, load}, {1, load}});
-  expect_races(0, {{0, store}, {1, [](tl::Context& tl) { tl.load(shared + message, small, DType::f16); }}});
+  expect_races(0, {{0, store}, {1, [](tl::Context& tl) { tl.load(shared + largest_message, small, DType::f16); }}});
   // The last byte
   expect_races(1, {{0, store}, {1, [](tl::Context& tl) { tl.load(shared + Bytes(63), {1}, DType::boolean); }}});
 }
