@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -15,7 +17,7 @@ namespace kernwave::testing {
 
 namespace {
 
-constexpr int time_limit_seconds = 120;
+constexpr std::chrono::seconds time_limit(120);
 /// Ends what a child says: a child that dies or exits early has not said it.
 constexpr char end_of_result = '\x04';
 
@@ -61,15 +63,22 @@ struct Pipe {
   _exit(failures() > inherited ? 1 : 0);
 }
 
-/// Reads both pipes until the child closes them. False: the time limit has passed.
+/// For poll.
+[[nodiscard]] int milliseconds_until(std::chrono::steady_clock::time_point instant) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(instant - std::chrono::steady_clock::now());
+  return std::max(0, static_cast<int>(left.count()));
+}
+
+/// Reads both pipes until the child closes them. False: the time limit has passed, though the child may still talk.
 [[nodiscard]] bool collect(int output, int result, std::string& output_text, std::string& result_text) {
   std::array<pollfd, 2> ends{pollfd{output, POLLIN, 0}, pollfd{result, POLLIN, 0}};
   std::array<std::string*, 2> texts{&output_text, &result_text};
   int open = 2;
   std::array<char, 65536> buffer{};
+  const auto deadline = std::chrono::steady_clock::now() + time_limit;
   while (open > 0) {
-    const int ready = poll(ends.data(), ends.size(), time_limit_seconds * 1000);
-    if (ready == 0) return false;
+    const int left = milliseconds_until(deadline);
+    if (left == 0 || poll(ends.data(), ends.size(), left) == 0) return false;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].fd < 0 || ends[i].revents == 0) continue;
       const ssize_t count = read(ends[i].fd, buffer.data(), buffer.size());
@@ -108,7 +117,7 @@ std::string from_child(const std::function<std::string()>& body) {
   waitpid(child, &status, 0);
 
   if (!in_time) {
-    ADD_FAILURE() << "the simulation did not end in " << time_limit_seconds << " s\n" << output_text;
+    ADD_FAILURE() << "the simulation did not end in " << time_limit.count() << " s\n" << output_text;
   } else if (WIFSIGNALED(status)) {
     ADD_FAILURE() << "the simulation died of signal " << WTERMSIG(status) << "\n" << output_text;
   } else if (WEXITSTATUS(status) != 0) {

@@ -60,7 +60,7 @@ void hear_north(tl::Context& tl) { tl.recv(Direction::north, {4}, DType::f32); }
 TEST(Races, OfAStoreAndALoadNameBothPesOperationsLinesAndTheBytes) {
   in_child([] {
     // Given PE 0, which stores 64 B at 0x1000, and PE 1, which loads 128 B from 0xfe0 on
-    constexpr int store_line = __LINE__ + 3;
+    constexpr int store_line = __LINE__ + 1;
     const auto findings = findings_of({{0, [](tl::Context& tl) { tl.store(shared, tl.zeros(small, DType::f16)); }},
                                        {1, [](tl::Context& tl) { tl.load(HbmAddress(0xfe0), {64}, DType::f16); }}});
     constexpr int load_line = __LINE__ - 1;
