@@ -1,6 +1,7 @@
 // A file that is written from its beginning to its end, plain or compressed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,12 @@ class ByteStream {
   ~ByteStream();
 
   void write(std::string_view bytes);
+  /// A place for up to `most` bytes, no more than 4 KiB, of which those before `end` count once `put` is called.
+  [[nodiscard]] char* room(std::size_t most) {
+    if (buffer_.size() - size_ < most) flush();
+    return buffer_.data() + size_;
+  }
+  void put(const char* end) noexcept { size_ = static_cast<std::size_t>(end - buffer_.data()); }
   /// A write has failed; those that follow do nothing.
   [[nodiscard]] bool failed() const noexcept { return error_ != 0; }
   /// Throws WriteError if not all has been written.

@@ -50,6 +50,22 @@ awk '/^<!-- \/keys -->$/ { inside = 0 } inside { print } /^<!-- keys -->$/ { ins
 diff -u "$temporary/keys_documented" "$temporary/keys" ||
   fail "docs/configuration.md does not hold what kernwave config --keys prints"
 
+# ---- names of tests
+
+# Those of the table of cases: `Suite.Test`, where * stands for any characters and "Of/" for an instance.
+"$BUILD_DIR/bin/kernwave_regression" --gtest_list_tests >"$temporary/tests.txt"
+awk '/^[^ ].*\.$/ { suite = $1 } /^  / { print suite $1 }' "$temporary/tests.txt" >"$temporary/tests"
+ctest --test-dir "$BUILD_DIR" -N | sed -n 's/^ *Test *#[0-9]*: //p' >>"$temporary/tests"
+grep -E '^\| [ABC][0-9]+ ' "$SOURCE_DIR/docs/testing.md" | awk -F'|' '{ print $4 }' | grep -oE '`[^`]+`' | tr -d '`' |
+  while IFS= read -r name; do
+    case "$name" in *.*) ;; *) name="$name.*" ;; esac
+    while IFS= read -r test; do
+      # shellcheck disable=SC2254 # a pattern
+      case "$test" in $name | */$name | $name/* | */$name/*) continue 2 ;; esac
+    done <"$temporary/tests"
+    fail "docs/testing.md names $name, which is no test"
+  done
+
 # ---- links
 
 for document in "${documents[@]}"; do
@@ -104,6 +120,7 @@ run "$temporary/configure.log" "$CMAKE" -G "$GENERATOR" -S "$project" -B "$proje
   -DCMAKE_CXX_FLAGS="${CXX_FLAGS:-} -O0" -DCMAKE_PREFIX_PATH="$prefix" "${arguments[@]}"
 run "$temporary/build.log" "$CMAKE" --build "$project/build" --parallel 2
 for program in "${programs[@]}"; do
+  cd "$project"
   run "$temporary/$program.out" env SYSTEMC_DISABLE_COPYRIGHT_MESSAGE=1 "$project/build/$program"
   for document in "${documents[@]}"; do fences "$document" text "\$ ./$program"; done >"$temporary/$program.documented"
   [ -s "$temporary/$program.documented" ] || fail "the documentation does not say what $program prints"

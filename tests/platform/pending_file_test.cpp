@@ -112,8 +112,7 @@ TEST_F(PendingFiles, OnADeviceOrPipeAreWrittenInPlace) {
     pending.commit();
     EXPECT_FALSE(fs::is_regular_file(name));
     // A writer that seeks cannot do with it.
-    EXPECT_EQ(reason_of([&] { const PendingFile file(name, PendingFile::Kind::regular); }),
-              "it is not a regular file");
+    EXPECT_EQ(reason_of([&] { const PendingFile file(name, PendingFile::Kind::regular); }), "it is not a regular file");
   }
   EXPECT_EQ(entries(), 1U);
 }

@@ -4,8 +4,8 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "traces/op_log/append_text.h"
 #include "traces/background_writer.h"
+#include "traces/op_log/append_text.h"
 #include "traces/op_log/csv_file.h"
 #include "traces/op_log/operation_recorder.h"
 

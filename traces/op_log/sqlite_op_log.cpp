@@ -6,8 +6,8 @@
 #include <string_view>
 #include <tuple>
 
-#include "traces/op_log/append_text.h"
 #include "traces/background_writer.h"
+#include "traces/op_log/append_text.h"
 #include "traces/op_log/operation_recorder.h"
 #include "traces/op_log/sqlite_database.h"
 #include "traces/op_log/sqlite_schema.h"

@@ -19,21 +19,27 @@ struct WaveformSignal {
 /// The place of a signal among those of a waveform.
 using SignalIndex = std::uint32_t;
 
-/// From `at` on, which may lie ahead of simulated time, a signal has a value, or one that is larger by `value` modulo
-/// 2^32.
+/// From `at` on a signal has a value, or one that is larger by `value` modulo 2^32.
 struct SignalChange {
+  SignalChange(Picoseconds when, SignalIndex which, std::uint32_t what, bool is_relative) noexcept
+      : at(when), value(what), tagged_(which << 1U | static_cast<SignalIndex>(is_relative)) {}
+
   Picoseconds at;
-  SignalIndex signal = 0;
-  std::uint32_t value = 0;
-  bool relative = false;
+  std::uint32_t value;
+
+  [[nodiscard]] SignalIndex signal() const noexcept { return tagged_ >> 1U; }
 
   [[nodiscard]] std::uint32_t applied_to(std::uint32_t before) const noexcept {
-    return relative ? before + value : value;
+    return (tagged_ & 1U) != 0 ? before + value : value;
   }
+
+ private:
+  SignalIndex tagged_;  // there are many: 16 bytes each
 };
 
-/// Where changes go. Those of one signal take effect in the order of (time, call); one for a time that has passed takes
-/// effect at once. Of several in one instant the last one is seen.
+/// Where changes go, from `at` on, which may lie ahead of simulated time. Those of one signal take effect in the order
+/// of (time, call); one for a time that has passed takes effect at once. Of several in one instant the last one is
+/// seen.
 class SignalSink {
  public:
   SignalSink() = default;
@@ -41,7 +47,8 @@ class SignalSink {
   SignalSink& operator=(const SignalSink&) = delete;
   virtual ~SignalSink() = default;
 
-  virtual void change(const SignalChange& change) = 0;
+  virtual void set(SignalIndex signal, Picoseconds at, std::uint32_t value) = 0;
+  virtual void add(SignalIndex signal, Picoseconds at, std::int32_t delta) = 0;
 };
 
 }  // namespace kernwave::traces

@@ -17,10 +17,10 @@ class SignalGroup {
   SignalGroup(SignalPlaces places, SignalSink& sink) : places_(std::move(places)), sink_(sink) {}
 
   void set(std::size_t signal, Picoseconds at, std::uint32_t value) {
-    if (const auto place = places_[signal]) sink_.change({at, *place, value, false});
+    if (const auto place = places_[signal]) sink_.set(*place, at, value);
   }
   void add(std::size_t signal, Picoseconds at, std::int32_t delta) {
-    if (const auto place = places_[signal]) sink_.change({at, *place, static_cast<std::uint32_t>(delta), true});
+    if (const auto place = places_[signal]) sink_.add(*place, at, delta);
   }
 
  private:

@@ -35,7 +35,7 @@ void TracedSignals::change(const SignalChange& change) {
 }
 
 void TracedSignals::apply(const SignalChange& change) noexcept {
-  unsigned int& value = values_[change.signal];
+  unsigned int& value = values_[change.signal()];
   value = change.applied_to(value);
 }
 

@@ -17,7 +17,10 @@ class TracedSignals : public sc_core::sc_module, public SignalSink {
  public:
   TracedSignals(const sc_core::sc_module_name& name, std::vector<WaveformSignal> signals);
 
-  void change(const SignalChange& change) override;
+  void set(SignalIndex signal, Picoseconds at, std::uint32_t value) override { change({at, signal, value, false}); }
+  void add(SignalIndex signal, Picoseconds at, std::int32_t delta) override {
+    change({at, signal, static_cast<std::uint32_t>(delta), true});
+  }
 
   /// The value at this instant, of what has been told so far.
   [[nodiscard]] std::uint32_t value(SignalIndex signal) const { return values_[signal]; }
@@ -30,6 +33,7 @@ class TracedSignals : public sc_core::sc_module, public SignalSink {
     std::uint64_t number = 0;  ///< of the call
   };
 
+  void change(const SignalChange& change);
   void apply(const SignalChange& change) noexcept;
   void apply_due();
   void advance();

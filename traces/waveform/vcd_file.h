@@ -1,6 +1,10 @@
 // A VCD file that is written while the simulation goes on.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,12 +23,9 @@ class VcdFile : public SignalSink {
   /// Throws WriteError if the file cannot be made.
   VcdFile(const std::string& path, std::vector<WaveformSignal> signals, const VcdWindow& window);
 
-  void change(const SignalChange& change) override {
-    if (over_) return;
-    batch_.changes.push_back(change);
-    const Picoseconds current = now();
-    if (change.at < current) batch_.changes.back().at = current;
-    if (batch_.changes.size() >= batch_size) hand_over(current);
+  void set(SignalIndex signal, Picoseconds at, std::uint32_t value) override { put(signal, at, value, false); }
+  void add(SignalIndex signal, Picoseconds at, std::int32_t delta) override {
+    put(signal, at, static_cast<std::uint32_t>(delta), true);
   }
 
   /// After the run, once, at its end. Throws WriteError if the file is not whole.
@@ -40,6 +41,14 @@ class VcdFile : public SignalSink {
 
   static constexpr std::size_t batch_size = 4096;
 
+  /// Members on their way to a batch stay in registers: a record that is written and then copied whole holds the
+  /// processor up for longer than all else here.
+  void put(SignalIndex signal, Picoseconds at, std::uint32_t value, bool relative) {
+    if (over_) return;
+    const Picoseconds current = now();
+    batch_.changes.emplace_back(std::max(at, current), signal, value, relative);
+    if (batch_.changes.size() >= batch_size) hand_over(current);
+  }
   void hand_over(Picoseconds current);
 
   SimulatedTime now;

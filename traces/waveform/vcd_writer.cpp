@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstddef>
 #include <ctime>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -37,27 +38,35 @@ constexpr std::string_view root = "SystemC";
   return fmt::format("$var wire {} {} {}{} $end\n", signal.width, code, name, range);
 }
 
-/// A line, made from its end to its beginning: a number's last digit is the first to be known.
-class Line {
- public:
-  void prepend(char character) noexcept { text_[--first_] = character; }
-  void prepend(std::string_view text) noexcept {
-    first_ -= text.size();
-    std::copy(text.begin(), text.end(), text_.begin() + static_cast<std::ptrdiff_t>(first_));
-  }
-  /// Without leading zeros.
-  void prepend_binary(std::uint32_t value) noexcept {
-    do {
-      prepend(static_cast<char>('0' + (value & 1U)));
-      value >>= 1U;
-    } while (value > 0);
-  }
-  [[nodiscard]] std::string_view text() const noexcept { return {text_.data() + first_, text_.size() - first_}; }
+[[nodiscard]] bool earlier(const SignalChange& a, const SignalChange& b) noexcept { return a.at < b.at; }
 
- private:
-  std::array<char, 64> text_;  // 32 digits, a code, and what stands between them
-  std::size_t first_ = 64;
-};
+/// A value's 32 digits, a code, and what stands around them; or a time stamp.
+constexpr std::size_t longest_line = 64;
+
+/// The binary digits of all bytes, eight each.
+[[nodiscard]] constexpr std::array<char, 8 * 256> make_digits() noexcept {
+  std::array<char, 8 * 256> digits{};
+  for (std::size_t i = 0; i < digits.size(); ++i) digits[i] = static_cast<char>('0' + (i / 8 >> (7 - i % 8) & 1U));
+  return digits;
+}
+constexpr std::array<char, 8 * 256> digits_of_bytes = make_digits();
+
+/// Without leading zeros; returns its end. Eight characters are copied at a time: behind the end there are some in
+/// vain.
+[[nodiscard]] char* put_binary(char* to, std::uint32_t value) noexcept {
+  const int significant = 32 - __builtin_clz(value | 1U);
+  int shift = (significant - 1) / 8 * 8;
+  const auto digits = [&] { return &digits_of_bytes[std::size_t{8} * (value >> shift & 0xFFU)]; };
+  const int of_first_byte = significant - shift;
+  std::copy_n(digits() + 8 - of_first_byte, 8, to);
+  to += of_first_byte;
+  while (shift > 0) {
+    shift -= 8;
+    std::copy_n(digits(), 8, to);
+    to += 8;
+  }
+  return to;
+}
 
 }  // namespace
 
@@ -71,17 +80,18 @@ VcdWriter::VcdWriter(ByteStream& file, std::vector<WaveformSignal> signals, cons
 }
 
 void VcdWriter::take(std::vector<SignalChange>& changes, Picoseconds settled) {
-  ahead_.insert(ahead_.end(), changes.begin(), changes.end());
+  std::stable_sort(changes.begin(), changes.end(), earlier);
+  merged_.clear();
+  std::merge(ahead_.begin(), ahead_.end(), changes.begin(), changes.end(), std::back_inserter(merged_), earlier);
+  ahead_.swap(merged_);
   write_until(settled);
 }
 
 void VcdWriter::write_until(Picoseconds settled) {
   const Picoseconds until = window_.to ? std::min(settled, *window_.to) : settled;
-  const auto later = std::stable_partition(ahead_.begin(), ahead_.end(),
-                                           [until](const SignalChange& change) { return change.at < until; });
-  std::stable_sort(ahead_.begin(), later, [](const SignalChange& a, const SignalChange& b) { return a.at < b.at; });
-  std::for_each(ahead_.begin(), later, [this](const SignalChange& change) { apply(change); });
-  ahead_.erase(ahead_.begin(), later);
+  auto next = ahead_.begin();
+  for (; next != ahead_.end() && next->at < until; ++next) apply(*next);
+  ahead_.erase(ahead_.begin(), next);
 }
 
 void VcdWriter::apply(const SignalChange& change) {
@@ -90,9 +100,9 @@ void VcdWriter::apply(const SignalChange& change) {
     instant_ = change.at;
     if (!begun_ && instant_ > window_.from) begin(window_.from);
   }
-  std::uint32_t& value = values_[change.signal];
+  std::uint32_t& value = values_[change.signal()];
   value = change.applied_to(value);
-  touched_.push_back(change.signal);
+  touched_.push_back(change.signal());
 }
 
 /// In the order of signals: calls of different PEs in one instant come in any.
@@ -144,22 +154,26 @@ void VcdWriter::write_header() {
 }
 
 void VcdWriter::write_stamp(Picoseconds at) {
-  std::array<char, 32> text{'#'};
-  char* end = std::to_chars(text.data() + 1, text.data() + text.size() - 1, at.count()).ptr;
+  char* const begin = file_.room(longest_line);
+  *begin = '#';
+  char* end = std::to_chars(begin + 1, begin + longest_line - 1, at.count()).ptr;
   *end++ = '\n';
-  file_.write({text.data(), static_cast<std::size_t>(end - text.data())});
+  file_.put(end);
   last_stamp_ = at;
 }
 
 void VcdWriter::write_value(SignalIndex signal) {
-  const bool is_bit = signals_[signal].width == 1;
-  Line line;
-  line.prepend('\n');
-  line.prepend(codes_[signal]);
-  if (!is_bit) line.prepend(' ');
-  line.prepend_binary(values_[signal]);
-  if (!is_bit) line.prepend('b');
-  file_.write(line.text());
+  char* end = file_.room(longest_line);
+  if (signals_[signal].width == 1) {
+    *end++ = static_cast<char>('0' + values_[signal]);
+  } else {
+    *end++ = 'b';
+    end = put_binary(end, values_[signal]);
+    *end++ = ' ';
+  }
+  end = std::copy(codes_[signal].begin(), codes_[signal].end(), end);
+  *end++ = '\n';
+  file_.put(end);
   written_[signal] = values_[signal];
 }
 

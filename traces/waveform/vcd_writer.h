@@ -44,10 +44,11 @@ class VcdWriter {
   ByteStream& file_;
   std::vector<WaveformSignal> signals_;
   VcdWindow window_;
-  std::vector<SignalChange> ahead_;  // told and not written yet, in the order of the calls
+  std::vector<SignalChange> ahead_;  // told and not written yet, in the order of (time, call)
+  std::vector<SignalChange> merged_;
   std::vector<std::uint32_t> values_;
   std::vector<std::uint32_t> written_;
-  std::vector<std::string> codes_;    // of signals in the file
+  std::vector<std::string> codes_;
   std::vector<SignalIndex> touched_;  // in this instant, once or more
   Picoseconds instant_;
   Picoseconds last_stamp_;
