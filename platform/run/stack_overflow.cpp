@@ -4,9 +4,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "models/base/systemc.h"
@@ -57,7 +56,7 @@ StackOverflowReport::StackOverflowReport(Bytes kernel_stack)
           fmt::format(": a kernel has {} of stack (run.kernel_stack); keep large arrays on the heap (std::vector)\n",
                       format_quantity(kernel_stack))) {
   advice = advice_;
-  constexpr std::size_t handler_stack = 64 * 1024;
+  constexpr std::size_t handler_stack = std::size_t{64} * 1024;
   stack_ = std::make_unique<unsigned char[]>(handler_stack);
   stack_t stack{};
   stack.ss_sp = stack_.get();

@@ -59,6 +59,7 @@ std::vector<std::string> RaceDetector::findings() const {
     const Race* race;
   };
   std::vector<Row> rows;
+  rows.reserve(races_.size());
   for (const auto& [sites, race] : races_) {
     rows.push_back({&operations_[sites.first], &operations_[sites.second], &race});
   }

@@ -75,6 +75,7 @@ void UninitialisedReads::note(const IssuedOperation& operation, const Finding& f
 
 std::vector<std::string> UninitialisedReads::findings() const {
   std::vector<const Finding*> order;
+  order.reserve(by_line_.size());
   for (const auto& [line, finding] : by_line_) order.push_back(&finding);
   std::sort(order.begin(), order.end(), [](const Finding* a, const Finding* b) {
     const auto key = [](const Finding& one) {
