@@ -71,6 +71,7 @@ std::vector<std::string> RaceDetector::findings() const {
     return key(x) < key(y);
   });
   std::vector<std::string> texts;
+  texts.reserve(rows.size());
   for (const Row& row : rows) {
     texts.push_back(fmt::format(
         "{}, and {} use the same bytes of HBM, cube {} from offset {:#x} to {:#x}, and no message puts one before the "

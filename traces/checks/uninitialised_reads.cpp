@@ -84,6 +84,7 @@ std::vector<std::string> UninitialisedReads::findings() const {
     return key(*a) < key(*b);
   });
   std::vector<std::string> texts;
+  texts.reserve(order.size());
   for (const Finding* finding : order) {
     const std::string what =
         finding->operand ? fmt::format("its operand {}x{} {} in scratch, from byte {} of it on", finding->operand->rows,
