@@ -62,6 +62,9 @@ function(kernwave_add_library name)
   # Results must not depend on the compiler or on the processor: a * b + c is rounded twice, everywhere. Headers hold
   # arithmetic too, so this one option reaches the code that includes them.
   target_compile_options(${target} ${scope} -ffp-contract=off)
+  # A kernel with arrays larger than a page must not reach past the guard page of its stack: frames touch each of their
+  # pages in order. Code of users' own is meant above all.
+  target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU,Clang>:-fstack-clash-protection>)
   # Installed, our headers find each other below include/kernwave, and a user may also write <kernwave/...>.
   target_include_directories(${target} ${scope} "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   kernwave_files(headers "*.h" ${ARGN})

@@ -37,6 +37,9 @@ class PeObserverGroup : public PeObserver {
   void scratch_used(PeId pe, Bytes bytes, Picoseconds at) override {
     for (PeObserver* member : members_) member->scratch_used(pe, bytes, at);
   }
+  void scratch_allocated(PeId pe, const ScratchOperand& tensor) override {
+    for (PeObserver* member : members_) member->scratch_allocated(pe, tensor);
+  }
   void drained(PeId pe, Picoseconds at) override {
     for (PeObserver* member : members_) member->drained(pe, at);
   }

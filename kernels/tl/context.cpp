@@ -191,6 +191,7 @@ Tensor Context::allocate(const char* operation, const Shape& shape, DType dtype,
   pe_.cpu().note_scratch(scratch_top());
   const std::int64_t outer = shape.rank() == 1 ? 1 : shape[1];
   Tensor tensor(*this, id, address, shape, {outer, 1}, dtype);
+  pe_.cpu().note_allocated(tensor.operand());
   pe_.scratch().poison(tensor.operand());
   return tensor;
 }
@@ -225,7 +226,7 @@ Completion Context::issue(OperationKind kind, const Descriptor& descriptor, Sour
   PeCpu& cpu = pe_.cpu();
   cpu.pay_issue(issue_cost(pe_.config().issue, kind), where);
   const Completion completion = cpu.submit(descriptor, where);
-  if (waits_at_issue(policy_, kind)) cpu.wait_for(completion, cause_of(kind));
+  if (waits_at_issue(policy_, kind)) cpu.await(completion, cause_of(kind));
   return completion;
 }
 

@@ -147,4 +147,8 @@ void Hbm::write(Bytes offset, const std::uint8_t* from, Bytes count) {
   if (mode_ == DataMode::full) store_.write(offset, from, count);
 }
 
+Bytes Hbm::first_unwritten(Bytes offset, Bytes count) const {
+  return mode_ == DataMode::full ? store_.first_unwritten(offset, count) : offset + count;
+}
+
 }  // namespace kernwave

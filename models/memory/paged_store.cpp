@@ -28,7 +28,7 @@ void PagedStore::read(Bytes offset, std::uint8_t* out, Bytes count) const {
                   if (page == pages_.end()) {
                     std::memset(out + position, 0, length);
                   } else {
-                    std::memcpy(out + position, page->second.get() + within, length);
+                    std::memcpy(out + position, page->second.bytes.get() + within, length);
                   }
                 });
 }
@@ -37,9 +37,24 @@ void PagedStore::write(Bytes offset, const std::uint8_t* from, Bytes count) {
   for_each_page(offset.count(), count.count(), page_size,
                 [&](std::int64_t number, std::int64_t within, std::int64_t position, std::size_t length) {
                   Page& page = pages_[number];
-                  if (page == nullptr) page = std::make_unique<std::uint8_t[]>(page_size);
-                  std::memcpy(page.get() + within, from + position, length);
+                  std::memcpy(page.bytes.get() + within, from + position, length);
+                  page.written.mark(within, static_cast<std::int64_t>(length));
                 });
+}
+
+Bytes PagedStore::first_unwritten(Bytes offset, Bytes count) const {
+  const std::int64_t end = offset.count() + count.count();
+  std::int64_t first = end;
+  for_each_page(offset.count(), count.count(), page_size,
+                [&](std::int64_t number, std::int64_t within, std::int64_t position, std::size_t length) {
+                  if (first != end) return;
+                  const auto page = pages_.find(number);
+                  const auto size = static_cast<std::int64_t>(length);
+                  const std::int64_t here =
+                      page == pages_.end() ? within : page->second.written.first_unmarked(within, size);
+                  if (here < within + size) first = offset.count() + position + here - within;
+                });
+  return Bytes(first);
 }
 
 }  // namespace kernwave

@@ -8,7 +8,7 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
       config_(config),
       scratch_("scratch", config.scratch, mode),
       cpu_("cpu", id, config, ledger),
-      scheduler_("scheduler", config),
+      scheduler_("scheduler", config, ledger),
       dma_("dma", config.dma, scratch_),
       gemm_("gemm", config, scratch_),
       math_("math", config, scratch_),

@@ -10,8 +10,6 @@ namespace kernwave {
 
 namespace {
 
-constexpr std::size_t stack_bytes = 1 << 20;  // SystemC's default, 256 KiB, is little for a kernel with local arrays
-
 /// Stacks of one size would lie at equal distances, and their tops, which every operation touches, in the same few sets
 /// of the host's caches. Sizes that differ by whole lines and pages spread them.
 [[nodiscard]] std::size_t stack_offset(PeId id) {
@@ -27,7 +25,7 @@ PeCpu::PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& confi
   require_picosecond_resolution();
   KERNWAVE_HAS_PROCESS(PeCpu);
   SC_THREAD(run);
-  set_stack_size(stack_bytes + stack_offset(id));
+  set_stack_size(static_cast<std::size_t>(config.kernel_stack.count()) + stack_offset(id));
 }
 
 void PeCpu::set_program(Program program) {

@@ -74,6 +74,8 @@ class PeObserver {
   virtual void wait_ends(const ProgramWait& /*wait*/, Picoseconds /*to*/) {}
   /// Bytes of scratch in use, slots of queues included.
   virtual void scratch_used(PeId /*pe*/, Bytes /*bytes*/, Picoseconds /*at*/) {}
+  /// Scratch was given to a new tensor: whatever stood there is gone, and nothing is written yet.
+  virtual void scratch_allocated(PeId /*pe*/, const ScratchOperand& /*tensor*/) {}
   /// Its last operation is complete.
   virtual void drained(PeId /*pe*/, Picoseconds /*at*/) {}
 

@@ -33,8 +33,9 @@ constexpr Picoseconds no_end(std::numeric_limits<std::int64_t>::max());
 
 }  // namespace
 
-PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config)
+PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger)
     : sc_module(name),
+      ledger_(ledger),
       dispatch_time_(Clock(config.clock)(config.scheduler.dispatch)),
       queue_depth_(static_cast<std::size_t>(config.scheduler.queue_depth)),
       commands_("commands", *this),
@@ -141,6 +142,7 @@ void PeScheduler::present_part(CompositeStage stage, InitiatorPort& port) {
 }
 
 void PeScheduler::part_ended(const Command& part) {
+  ledger_.moved();
   if (observer_ != nullptr) {
     observer_->completed(
         {part.descriptor, part.report.where, Completion{}, part.issued, part.report.start, part.report.end});

@@ -14,6 +14,7 @@
 #include "models/protocol/descriptor.h"
 #include "models/protocol/initiator_port.h"
 #include "models/protocol/target_port.h"
+#include "models/system/run_ledger.h"
 #include "models/system/system_config.h"
 
 namespace kernwave {
@@ -38,7 +39,7 @@ struct CompositeStatistics {
 /// engines being in-order queues, that shows in no start of an operation.
 class PeScheduler : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
-  PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config);
+  PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger);
 
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) noexcept { return port_of(engine).socket(); }
@@ -75,6 +76,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   [[nodiscard]] bool sharing() const noexcept { return now() <= shared_until_; }
 
   SimulatedTime now;
+  RunLedger& ledger_;
   Picoseconds dispatch_time_;
   std::size_t queue_depth_;
   TargetPort commands_;

@@ -7,6 +7,7 @@
 
 #include "models/base/address.h"
 #include "models/base/systemc.h"
+#include "models/system/system_config.h"
 
 namespace kernwave {
 
@@ -44,10 +45,22 @@ class RunLedger {
 
   /// Something that may let a kernel go on has begun or ended. Whoever sends messages to a PE from outside the model
   /// holds one activity for as long as more may come.
-  void activity_begins() noexcept { ++activities_; }
+  void activity_begins() noexcept {
+    moved();
+    ++activities_;
+  }
   void activity_ends() {
+    moved();
     if (--activities_ == 0) quiet_.notify(sc_core::SC_ZERO_TIME);
   }
+
+  /// There is progress: something was issued or has completed. Activities that begin and end say so too.
+  void moved() noexcept { moved_at_ = now(); }
+  /// The last instant at which there was progress.
+  [[nodiscard]] Picoseconds moved_at() const noexcept { return moved_at_; }
+  /// For how long `run_to_end` goes on without progress; 0: for ever.
+  [[nodiscard]] Picoseconds no_progress_limit() const noexcept { return no_progress_limit_; }
+  void set_no_progress_limit(Picoseconds limit) noexcept { no_progress_limit_ = limit; }
 
   [[nodiscard]] const sc_core::sc_event& finished() const noexcept { return finished_; }
   [[nodiscard]] State state() const noexcept;
@@ -58,6 +71,9 @@ class RunLedger {
  private:
   void look_for_deadlock();
 
+  SimulatedTime now;
+  Picoseconds moved_at_;
+  Picoseconds no_progress_limit_ = RunConfig{}.no_progress_limit;
   std::int64_t running_ = 0;
   std::int64_t activities_ = 0;
   bool deadlocked_ = false;

@@ -7,6 +7,7 @@ namespace kernwave {
 System::System(const sc_core::sc_module_name& name, const SystemConfig& config, DataMode mode, Connector& connector,
                ConstructionOrder order)
     : sc_module(name), config_(config), mode_(mode), cubes_(static_cast<std::size_t>(config.cubes)) {
+  ledger_.set_no_progress_limit(config.run.no_progress_limit);
   const auto make_links = [&] {
     if (config.cubes > 1) links_ = std::make_unique<CubeLinks>("links", config);
   };

@@ -115,6 +115,10 @@ struct PeConfig {
   ScratchConfig scratch;
   DmaConfig dma;
   IpcqConfig ipcq;
+  /// Of the host's thread in which a program runs, at least; nothing of the machine. Pages that the program does not
+  /// touch cost nothing. SystemC keeps the page beyond the end from being touched: a program that needs more ends in
+  /// SIGSEGV instead of writing over something else.
+  Bytes kernel_stack{std::int64_t{2} << 20};
 };
 
 /// Clocks of the engines.
@@ -141,12 +145,20 @@ struct InterconnectConfig {
   Picoseconds latency{100'000};          ///< of one hop, there or back
 };
 
+/// How a run is watched. Nothing of the machine.
+struct RunConfig {
+  /// Simulated time in which no operation completes and no program issues anything, after which the run counts as
+  /// stalled; 0: it never does.
+  Picoseconds no_progress_limit{10'000'000'000};
+};
+
 struct SystemConfig {
   std::int64_t cubes = 8;
   std::int64_t pes_per_cube = 8;
   PeConfig pe;
   HbmConfig hbm;
   InterconnectConfig interconnect;
+  RunConfig run;
 };
 
 }  // namespace kernwave

@@ -143,6 +143,18 @@ void add_outputs(CLI::App& app, OutputRequest& outputs) {
       .needs(report);
 }
 
+void add_checks(CLI::App& app, CheckRequest& checks) {
+  app.add_flag("--strict", checks.strict, "Warnings are errors; look for races without data too");
+  app.add_flag("--trap-nan", checks.trap_nan, "End the run where its first NaN is born");
+}
+
+/// Throws CLI::ValidationError.
+void check_run(const RunCommand& run) {
+  if (run.checks.trap_nan && run.data == DataMode::none) {
+    throw CLI::ValidationError("--trap-nan", "needs --data full: data mode none computes no numbers");
+  }
+}
+
 void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   CLI::App& sub = *app.add_subcommand("run", "Simulate one kernel and print what it took and why");
   WorkloadRequest& workload = run.workload;
@@ -173,9 +185,13 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_choice(sub, "--data", run.data, data_modes, "Compute and check results (full, default), or time alone (none)");
   add_count(sub, "--seed", workload.seed, "Of the random inputs (default 1)");
   add_configuration(sub, run.configuration);
+  add_checks(sub, run.checks);
   add_outputs(sub, run.outputs);
   sub.add_flag("--quiet", run.quiet, "Print nothing but errors");
-  sub.callback([&run, &command] { command = run; });
+  sub.callback([&run, &command] {
+    check_run(run);
+    command = run;
+  });
 }
 
 void add_headline(CLI::App& app, HeadlineCommand& headline, std::optional<Command>& command) {

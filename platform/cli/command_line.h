@@ -10,6 +10,7 @@
 #include "models/system/system_config.h"
 #include "platform/config/configuration.h"
 #include "platform/run/outputs.h"
+#include "platform/run/run_checks.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {
@@ -22,6 +23,7 @@ struct RunCommand {
   ConfigurationRequest configuration;
   tl::Policy policy = tl::Policy::lazy;
   DataMode data = DataMode::full;
+  CheckRequest checks;
   OutputRequest outputs;
   bool quiet = false;
 };

@@ -103,7 +103,7 @@ int carry_out(const RunCommand& run, const std::string& command) {
   if (!run.model.empty()) request.model = load_model_shape(run.model);
   const auto workload = make_workload(request, configuration.system);
   warn(configuration);
-  const RunRequest to_run{configuration, request.kernel, run.policy, run.data, command};
+  const RunRequest to_run{configuration, request.kernel, run.policy, run.data, command, run.checks};
   const bool progress = !run.quiet && ::isatty(STDERR_FILENO) == 1;
   std::unique_ptr<WhatIfVerifier> verifier;
   RunOptions options{run.outputs, true, progress, {}};
@@ -116,6 +116,7 @@ int carry_out(const RunCommand& run, const std::string& command) {
     for (const std::string& line : workload->plan()) fmt::print("plan: {}\n", line);
     fmt::print("{}", summary(outcome.document));
   }
+  for (const std::string& warning : outcome.warnings) complain("warning: " + warning);
   for (const std::string& problem : outcome.problems) complain(problem);
   if (outcome.interrupted) {
     complain(fmt::format("interrupted at {} of simulated time{}", time_text(outcome.end.count()),

@@ -306,7 +306,9 @@ constexpr Type choice_type{"a name", "a name", true, &read_choice, &print_choice
 
 // ---- the keys ---------------------------------------------------------------------------------------------------
 
+constexpr std::int64_t ps_per_us = 1'000'000;
 constexpr std::int64_t ps_per_ms = 1'000'000'000;
+constexpr std::int64_t ps_per_s = 1'000'000'000'000;
 constexpr std::int64_t kib = std::int64_t{1} << 10;
 constexpr std::int64_t gib = std::int64_t{1} << 30;
 
@@ -443,6 +445,12 @@ constexpr std::array keys{
         "of one cube's port: what it sends to other cubes"},
     Key{"interconnect.latency", time_type, between(1, ps_per_ms), interconnect_member<&InterconnectConfig::latency>,
         "of one hop between neighbours on the ring of cubes, there or back"},
+    Key{"run.no_progress_limit", time_type, between(ps_per_us, 1'000 * ps_per_s),
+        system_member<&SystemConfig::run, &RunConfig::no_progress_limit>,
+        "simulated time without an operation that completes or is issued, after which a run is given up", no_choices,
+        false, "never"},
+    Key{"run.kernel_stack", size_type, between(64 * kib, gib), pe_member<&PeConfig::kernel_stack>,
+        "of the host's thread in which a kernel runs on one PE; pages that it does not touch cost nothing"},
 };
 
 /// The part of a dotted path before its last dot: the table that the key is in.

@@ -93,6 +93,10 @@ capacity = "16 GiB"
 [interconnect]                   # between cubes, which lie on a ring
 bandwidth = "256 GB/s"           # one cube's port to the others: two DMA channels fill it
 latency = "100 ns"               # a hop, there and again on the way back
+
+[run]                            # nothing of the machine
+no_progress_limit = "10 ms"      # without any, a run is given up
+kernel_stack = "2 MiB"           # of the host's memory, for a kernel on one PE
 )toml";
 
 constexpr std::string_view ahbm_ws = R"toml(

@@ -70,6 +70,8 @@ class RunOutputs {
   ~RunOutputs() = default;
 
   void add(std::unique_ptr<TraceOutput> output) { traces_.push_back(std::move(output)); }
+  /// One more observer, which must outlive the run. Before `attach`.
+  void observe(PeObserver& observer) { pe_observers_.add(observer); }
   /// Has the system's observers set; after the last `add`, before the run.
   void attach();
 

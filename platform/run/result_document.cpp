@@ -180,6 +180,13 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
   return Json::object({{"peak_bytes", peak.count()}, {"capacity_bytes", system.config().pe.scratch.capacity.count()}});
 }
 
+/// Of the configuration; those of the run come behind.
+[[nodiscard]] Json warnings_array(const Configuration& configuration) {
+  Json warnings = Json::array();
+  for (const std::string& warning : configuration.warnings) warnings.push_back(warning);
+  return warnings;
+}
+
 [[nodiscard]] Json host_object(const System& system, double seconds) {
   std::int64_t operations = 0;
   for (std::int64_t i = 0; i < system.pe_count(); ++i) operations += system.pe(PeId(i)).cpu().operations();
@@ -221,6 +228,7 @@ Json result_document(const RunRequest& request, const Workload& workload, const 
   document["links"] = links_object(system, note.end);
   document["critical_path"] = nullptr;
   document["error"] = note.complete ? error_object(request, workload, system) : Json(nullptr);
+  document["warnings"] = warnings_array(request.configuration);
   document["scratch"] = scratch_object(system);
   document["host"] = host_object(system, host_seconds);
   return document;

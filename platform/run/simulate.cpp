@@ -6,15 +6,19 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "models/protocol/connector.h"
 #include "models/system/run.h"
+#include "platform/config/units.h"
 #include "platform/run/child_process.h"
 #include "platform/run/host_watch.h"
 #include "platform/run/interrupt.h"
 #include "platform/run/progress.h"
 #include "platform/run/result_document.h"
+#include "platform/run/run_checks.h"
+#include "platform/run/stack_overflow.h"
 #include "platform/run/summary.h"
 
 namespace kernwave::platform {
@@ -23,13 +27,25 @@ namespace {
 
 constexpr std::string_view failure_key = "simulation_error";
 
-[[nodiscard]] std::string stuck_message(const System& system) {
-  std::string message = "deadlock: nothing in flight can complete, and these kernels have not ended:";
+/// What stands behind `message`: each kernel that has not ended, and what it waits for.
+[[nodiscard]] std::string with_waits(std::string message, const System& system) {
   for (std::int64_t i = 0; i < system.pe_count(); ++i) {
     const PeCpu& cpu = system.pe(PeId(i)).cpu();
     if (cpu.has_program() && !cpu.drained()) message += "\n  " + cpu.describe_wait();
   }
   return message;
+}
+
+[[nodiscard]] std::string stuck_message(const System& system) {
+  return with_waits("deadlock: nothing in flight can complete, and these kernels have not ended:", system);
+}
+
+[[nodiscard]] std::string stalled_message(const System& system) {
+  const Picoseconds still = now() - system.ledger().moved_at();
+  return with_waits(fmt::format("no progress: for {} of simulated time (run.no_progress_limit = {}) no operation has "
+                                "completed or been issued, and these kernels have not ended:",
+                                time_text(still.count()), format_quantity(system.config().run.no_progress_limit)),
+                    system);
 }
 
 [[nodiscard]] std::string failure_message(const RunLedger& ledger) {
@@ -44,10 +60,37 @@ constexpr std::string_view failure_key = "simulation_error";
   return message;
 }
 
-[[noreturn]] void fail(RunEnd end, const System& system, const std::vector<std::string>& problems) {
-  std::string message = end == RunEnd::stuck ? stuck_message(system) : failure_message(system.ledger());
-  for (const std::string& problem : problems) message += "\n" + problem;
-  throw SimulationError(message);
+/// Empty if it ended well.
+[[nodiscard]] std::string bad_end_message(RunEnd end, const System& system) {
+  switch (end) {
+    case RunEnd::failed:
+      return failure_message(system.ledger());
+    case RunEnd::stuck:
+      return stuck_message(system);
+    case RunEnd::stalled:
+      return stalled_message(system);
+    case RunEnd::finished:
+    case RunEnd::interrupted:
+      break;
+  }
+  return {};
+}
+
+/// A run that Ctrl-C has ended says what was found, and is not held for a failed one.
+void fail_if_bad(RunEnd end, const System& system, const RunChecks& checks, const std::vector<std::string>& problems) {
+  const std::string message = bad_end_message(end, system);
+  std::vector<std::string> lines;
+  if (!message.empty()) lines.push_back(message);
+  if (end != RunEnd::interrupted) {
+    for (const std::string& error : checks.errors()) {
+      const bool said = message.find(error) != std::string::npos;  // a trapped NaN, if it has ended the run
+      if (!said) lines.push_back(error);
+    }
+  }
+  if (lines.empty()) return;
+  for (const std::string& warning : checks.warnings()) lines.push_back("warning: " + warning);
+  lines.insert(lines.end(), problems.begin(), problems.end());
+  throw SimulationError(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 [[nodiscard]] traces::RunNote note_of(RunEnd end, const System& system) {
@@ -58,6 +101,8 @@ constexpr std::string_view failure_key = "simulation_error";
       return {false, "kernel error", now()};
     case RunEnd::interrupted:
       return {false, "interrupted", now()};
+    case RunEnd::stalled:
+      return {false, "no progress", now()};
     case RunEnd::stuck:
       break;
   }
@@ -89,6 +134,7 @@ struct TimedRun {
 }  // namespace
 
 RunOutcome simulate(const RunRequest& request, const Workload& workload, const RunOptions& options) {
+  const StackOverflowReport stack_overflows(request.configuration.system.pe.kernel_stack);
   Connector connector;
   System system("system", request.configuration.system, request.data, connector);
   if (request.data == DataMode::full) workload.place_data(system);
@@ -96,17 +142,24 @@ RunOutcome simulate(const RunRequest& request, const Workload& workload, const R
   std::optional<InterruptCatcher> interrupts;  // until the traces are in their places
   if (options.interruptible) interrupts.emplace();
   RunOutputs outputs(options.outputs, system);
+  const RunChecks checks(request.checks, system);
+  for (PeObserver* observer : checks.observers()) outputs.observe(*observer);
   outputs.attach();
 
   const TimedRun run = run_watched(system, workload, interrupts ? &*interrupts : nullptr, options.progress);
   const traces::RunNote note = note_of(run.end, system);
   outputs.finish_traces(note);
-  if (run.end == RunEnd::failed || run.end == RunEnd::stuck) fail(run.end, system, outputs.problems());
+  fail_if_bad(run.end, system, checks, outputs.problems());
   const bool after_the_end = interrupts && interrupts->caught() && note.complete;
   interrupts.reset();
   if (after_the_end) (void)std::raise(SIGINT);  // as if it came now
 
-  RunOutcome outcome{result_document(request, workload, system, note, run.seconds), !note.complete, note.end, {}};
+  RunOutcome outcome{
+      result_document(request, workload, system, note, run.seconds), !note.complete, note.end, {}, checks.warnings()};
+  if (outcome.interrupted) {
+    for (std::string& error : checks.errors()) outcome.warnings.push_back(std::move(error));
+  }
+  for (const std::string& warning : outcome.warnings) outcome.document["warnings"].push_back(warning);
   outputs.complete(outcome.document);
   Json& path = outcome.document["critical_path"];
   if (options.verify && !path.is_null()) options.verify(path);

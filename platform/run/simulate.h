@@ -11,11 +11,12 @@
 #include "platform/config/configuration.h"
 #include "platform/json/json.h"
 #include "platform/run/outputs.h"
+#include "platform/run/run_checks.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {
 
-/// The simulation ended badly: a kernel error, a deadlock, a result that is wrong.
+/// The simulation ended badly: a kernel error, a deadlock, no progress, a race, a result that is wrong.
 class SimulationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -27,6 +28,7 @@ struct RunRequest {
   tl::Policy policy = tl::Policy::lazy;
   DataMode data = DataMode::full;
   std::string command;  ///< as the user typed it, for the record
+  CheckRequest checks = {};
 };
 
 /// What a run leaves besides its result, and what the host sees and does while it goes on.
@@ -44,6 +46,7 @@ struct RunOutcome {
   bool interrupted = false;
   Picoseconds end;                    ///< simulated time
   std::vector<std::string> problems;  ///< outputs that could not be written, a sentence each
+  std::vector<std::string> warnings;  ///< what the checks have found, a sentence each
 };
 
 /// Simulates in this process, in which nothing was simulated before (SystemC elaborates once a process), and writes the

@@ -41,6 +41,7 @@ namespace {
   RunRequest faster = request;
   faster.configuration.system = twice_as_fast(request.configuration.system, resource);
   faster.data = DataMode::none;
+  faster.checks = {};
   try {
     return simulate_isolated(faster, workload).at("latency_ps").as_int();
   } catch (const std::exception&) {

@@ -242,7 +242,8 @@ TEST(Interconnect, WritersAtHalfTheLinksRateDoNotHinderEachOther) {
   in_child([] {
     const SystemConfig config = ring_of(2, 2);
     Simulation simulation(config);
-    simulation.run_grid({2, 1, 1}, [](tl::Context& tl) { store_tile(tl, CubeId(1)); });
+    simulation.run_grid({2, 1, 1},
+                        [](tl::Context& tl) { store_tile(tl, CubeId(1), tl.program_id(0) * tile_bytes.count()); });
     EXPECT_EQ(simulation.latency(), before + remote_transfer(config, 1, tile_bytes, Bytes(1024)));
   });
 }
@@ -335,9 +336,10 @@ TEST(Interconnect, AMemoryThatWithholdsEndReqHoldsUpWhoeverIsNext) {
           const auto a = tl.load(HbmAddress(CubeId(0), tile_bytes * round), {64, 64}, DType::f16);
           tl.store(HbmAddress(CubeId(0), Bytes(0x100000) + tile_bytes * round), tl.dot(a, a));
         } else if (with_remote_traffic) {
-          // Cubes 1 to 3 among each other, and PE 1 out of cube 0.
+          // Cubes 1 to 3 among each other, and PE 1 out of cube 0; each stores to bytes of its own.
+          const std::int64_t own = 0x100000 * (1 + tl.program_id(0));
           load_tile(tl, CubeId(1 + tl.program_id(0) % 3), tile_bytes.count() * round);
-          store_tile(tl, CubeId(1 + (tl.program_id(0) + 1) % 3), 0x200000 + tile_bytes.count() * round);
+          store_tile(tl, CubeId(1 + (tl.program_id(0) + 1) % 3), own + tile_bytes.count() * round);
         }
       }
     });

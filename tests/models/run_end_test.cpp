@@ -1,6 +1,9 @@
 // How a run ends: all kernels drained, one failed, or nothing left that could happen.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <csignal>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -18,11 +21,11 @@ using testing::one_cube;
 using testing::Simulation;
 
 /// A clock that never stops, as a user's own modules may have.
-void start_perpetual_clock(std::int64_t& ticks) {
+void start_perpetual_clock(std::int64_t& ticks, Picoseconds period = Picoseconds(500)) {
   sc_core::sc_spawn(
-      [&ticks] {
+      [&ticks, period] {
         while (true) {
-          sc_core::wait(to_sc_time(Picoseconds(500)));
+          sc_core::wait(to_sc_time(period));
           ++ticks;
         }
       },
@@ -116,6 +119,115 @@ TEST(RunEnd, AMemoryThatNeverAnswersLeavesTheRunStuckAndTheReportSaysWhere) {
     EXPECT_EQ(report, "PE 3 waits for load: memory/dma_read of 8x16 f32 at cube 0, offset 0x0, issued at " +
                           std::string(__FILE__) + ":" + std::to_string(line));
   });
+}
+
+// ---- no progress ------------------------------------------------------------------------------------------------
+
+TEST(NoProgress, IsToldAfterTheLimitThoughAClockKeepsTicking) {
+  for (const Picoseconds limit : {Picoseconds(3'000'000), RunConfig{}.no_progress_limit}) {
+    in_child([limit] {
+      // Given a memory that swallows every request, and a clock
+      std::int64_t ticks = 0;
+      start_perpetual_clock(ticks, Picoseconds(1'000'000));
+      LonePe bench(AnswerStyle::never, {}, LonePe::with_bursts(), PeId(3));
+      EXPECT_EQ(bench.ledger().no_progress_limit(), Picoseconds(10'000'000'000));  // by default
+      bench.ledger().set_no_progress_limit(limit);
+      int line = 0;
+      const RunEnd end = bench.run([&line](tl::Context& tl) {
+        tl.full({256}, 1.0, DType::f32);  // done after 5 ns, the last progress
+        line = __LINE__ + 1;
+        const auto x = tl.load(HbmAddress(0), {8, 16}, DType::f32);
+        tl.exp(x);
+      });
+      // Then it is over a picosecond after the limit, and says who waits where.
+      EXPECT_EQ(end, RunEnd::stalled);
+      EXPECT_EQ(bench.ledger().moved_at(), Picoseconds(5'000));
+      EXPECT_EQ(now(), Picoseconds(5'001) + limit);
+      EXPECT_EQ(ticks, (limit.count() + 5'001) / 1'000'000);
+      EXPECT_EQ(bench.pe().cpu().describe_wait(),
+                "PE 3 waits for load: memory/dma_read of 8x16 f32 at cube 0, offset 0x0, issued at " +
+                    std::string(__FILE__) + ":" + std::to_string(line));
+    });
+  }
+}
+
+TEST(NoProgress, IsNoneWhileOperationsOrPartsOfACompositeComplete) {
+  in_child([] {
+    // Given a limit of 1 us, and a clock so that nothing ends for want of events
+    std::int64_t ticks = 0;
+    start_perpetual_clock(ticks);
+    SystemConfig config = one_cube();
+    config.run.no_progress_limit = Picoseconds(1'000'000);
+    Simulation simulation(config);
+    simulation.run([](tl::Context& tl) {  // which expects that it finishes
+      // Each of 100 operations takes 2 + 2 + 64 ns,
+      const auto x = tl.buffer({64, 256}, DType::f32);
+      for (int i = 0; i < 100; ++i) tl.fill(x, 1.0);
+      // and then a composite of 16 tiles whose reads take 512 ns each.
+      const auto a = tl.zeros({1, 64}, DType::f16);
+      const auto out = tl.buffer({1, 8192}, DType::f32);
+      tl.composite(a, tl.ref(HbmAddress(0), {64, 8192}, DType::f16), tl::CompositeOptions().out(out).tile(512));
+    });
+    EXPECT_GE(simulation.latency(), Picoseconds(100 * 68'000 + 16 * 512'000));
+  });
+}
+
+TEST(NoProgress, IsNotLookedForWithoutALimitAndNotAfterTheLastEvent) {
+  for (const Picoseconds limit : {Picoseconds(0), Picoseconds(1'000'000)}) {
+    in_child([limit] {
+      LonePe bench(AnswerStyle::never);
+      bench.ledger().set_no_progress_limit(limit);
+      EXPECT_EQ(bench.run([](tl::Context& tl) {
+        tl.wait(tl.load(HbmAddress(0), {8, 16}, DType::f32));
+      }),
+                RunEnd::stuck);
+      EXPECT_LT(now(), Picoseconds(1'000'000));  // where it stands, not where the limit is
+    });
+  }
+}
+
+TEST(NoProgress, OfAMachineWithoutAKernelIsNoFault) {
+  in_child([] {
+    std::int64_t ticks = 0;
+    start_perpetual_clock(ticks);
+    SystemConfig config = one_cube();
+    config.run.no_progress_limit = Picoseconds(1'000'000);
+    Simulation simulation(config);
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+  });
+}
+
+// ---- stacks -----------------------------------------------------------------------------------------------------
+
+/// Touches every page of an array of so many bytes on the stack; returns its sum.
+template <std::size_t bytes>
+[[nodiscard]] [[gnu::noinline]] std::int64_t sum_of_locals() {
+  std::array<volatile char, bytes> locals;  // NOLINT(cppcoreguidelines-pro-type-member-init): it is written below
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < bytes; i += 1024) locals[i] = 1;
+  for (std::size_t i = 0; i < bytes; i += 1024) sum += locals[i];
+  return sum;
+}
+
+TEST(KernelStack, HoldsHalfAMebibyteOfLocals) {
+  in_child([] {
+    Simulation simulation(one_cube(8));
+    std::array<std::int64_t, 8> sums{};
+    simulation.run_grid({8, 1, 1}, [&sums](tl::Context& tl) {
+      tl.zeros({4}, DType::f32);
+      sums.at(static_cast<std::size_t>(tl.program_id(0))) = sum_of_locals<512 * 1024>();
+      tl.zeros({4}, DType::f32);
+    });
+    for (const std::int64_t sum : sums) EXPECT_EQ(sum, 512);
+  });
+}
+
+TEST(KernelStack, ThatOverflowsEndsTheProcessInsteadOfWritingOverSomethingElse) {
+  const auto overflow = [] {
+    Simulation simulation(one_cube(2));
+    simulation.run_grid({2, 1, 1}, [](tl::Context&) { EXPECT_EQ(sum_of_locals<8 * 1024 * 1024>(), 8 * 1024); });
+  };
+  EXPECT_EXIT(overflow(), ::testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST(RunEnd, AStuckDrainIsToldFromAStuckWait) {

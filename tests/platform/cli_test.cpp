@@ -19,6 +19,7 @@
 #include "platform/version.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
+#include "tests/support/own_workload.h"
 #include "tests/support/program.h"
 #include "tests/support/temporary_folder.h"
 
@@ -29,8 +30,11 @@ namespace fs = std::filesystem;
 
 using testing::Arguments;
 using testing::contains;
+using testing::error_of;
 using testing::kernwave_executable;
 using testing::Outcome;
+using testing::own_request;
+using testing::OwnWorkload;
 using testing::start;
 using testing::User;
 using testing::words;
@@ -153,10 +157,10 @@ TEST_F(CommandLine, RunLeavesADocumentWithEveryKey) {
   const std::string summary = output_of(words(line));
   const Json result = document("out.json");
 
-  expect_keys(result,
-              {"schema",  "version",  "revision", "command",    "config",        "kernel", "shape",   "policy",
-               "data",    "complete", "reason",   "latency_ps", "counts",        "bytes",  "flops",   "bounds_ps",
-               "busy_ps", "stall_ps", "channels", "links",      "critical_path", "error",  "scratch", "host"});
+  expect_keys(result, {"schema", "version",   "revision", "command",  "config",     "kernel", "shape",
+                       "policy", "data",      "complete", "reason",   "latency_ps", "counts", "bytes",
+                       "flops",  "bounds_ps", "busy_ps",  "stall_ps", "channels",   "links",  "critical_path",
+                       "error",  "warnings",  "scratch",  "host"});
   EXPECT_EQ(result.at("schema").as_int(), 1);
   EXPECT_EQ(result.at("version").as_string(), version());
   EXPECT_EQ(result.at("command").as_string(), "kernwave " + line);
@@ -524,38 +528,6 @@ TEST_F(CommandLine, KernelErrorsNameOperationAndLineAndLeaveNothing) {
   EXPECT_GT(document("out.json").at("latency_ps").as_int(), 0);
 }
 
-/// A kernel of the test's own, and an error of the result that is as large as wanted.
-class OwnWorkload : public Workload {
- public:
-  explicit OwnWorkload(tl::Kernel kernel, NumericError error = {}) : kernel_(std::move(kernel)), error_(error) {}
-
-  [[nodiscard]] Json shape() const override { return Json::object(); }
-  [[nodiscard]] std::vector<std::string> plan() const override { return {}; }
-  [[nodiscard]] DType dtype() const override { return DType::f16; }
-  void place_data(System& /*system*/) const override {}
-  void launch(System& system, tl::Policy policy) const override {
-    tl::launch({&system.pe(PeId(0)), &system.pe(PeId(1)), &system.pe(PeId(2))}, {3, 1, 1}, kernel_, policy,
-               {{Direction::north}, Bytes(64)});
-  }
-  void prepare_reference() override {}
-  [[nodiscard]] NumericError verify(const System& /*system*/) const override { return error_; }
-  [[nodiscard]] double tolerance() const override { return 0.5; }
-  [[nodiscard]] std::vector<CompulsoryWork> compulsory() const override { return {}; }
-
- private:
-  tl::Kernel kernel_;
-  NumericError error_;
-};
-
-[[nodiscard]] std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const SimulationError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(FailedSimulations, NameThePeTheOperationAndTheLineOfAKernelError) {
   constexpr int line = __LINE__ + 6;
   const auto kernel = [](tl::Context& tl) {
@@ -565,7 +537,7 @@ TEST(FailedSimulations, NameThePeTheOperationAndTheLineOfAKernelError) {
     // Programs 1 and 2 multiply what does not fit, in the same instant.
     tl.dot(a, b);
   };
-  const RunRequest request{load_configuration({"ahbm", {}}), "own", tl::Policy::lazy, DataMode::none, ""};
+  const RunRequest request = own_request(DataMode::none);
   const std::string message = error_of([&] { (void)simulate_isolated(request, OwnWorkload(kernel)); });
   const std::string place = "dot at " + std::string(__FILE__) + ":" + std::to_string(line);
   const std::size_t first = message.find("kernel error: PE 1, " + place);
@@ -584,7 +556,7 @@ TEST(FailedSimulations, IncludeADeadlockAndNameEachPeThatWaits) {
   const auto waits = [](tl::Context& tl) {
     if (tl.program_id(0) > 0) tl.recv(Direction::north, {4}, DType::f32);
   };
-  const RunRequest request{load_configuration({"ahbm", {}}), "own", tl::Policy::lazy, DataMode::none, ""};
+  const RunRequest request = own_request(DataMode::none);
   const std::string error = error_of([&] { (void)simulate_isolated(request, OwnWorkload(kernel)); });
   EXPECT_TRUE(contains(error, "kernel error: PE 0, recv at")) << error;
   EXPECT_TRUE(contains(error, "there is no PE in the north")) << error;
@@ -599,7 +571,7 @@ TEST(FailedSimulations, IncludeADeadlockAndNameEachPeThatWaits) {
 
 TEST(FailedSimulations, IncludeThoseWhoseResultIsWrong) {
   const auto kernel = [](tl::Context& tl) { tl.full({16}, 1.0, DType::f32); };
-  const RunRequest request{load_configuration({"ahbm", {}}), "own", tl::Policy::lazy, DataMode::full, ""};
+  const RunRequest request = own_request(DataMode::full);
   const auto check = [&](NumericError error) {
     return error_of([&] { require_right_result(simulate_isolated(request, OwnWorkload(kernel, error))); });
   };

@@ -1,5 +1,6 @@
 #include "tests/property/program_run.h"
 
+#include <chrono>
 #include <fmt/format.h>
 
 #include <memory>
@@ -15,7 +16,7 @@ namespace kernwave::testing {
 
 namespace {
 
-constexpr int time_limit_seconds = 60;
+constexpr std::chrono::seconds time_limit(60);
 
 /// The six runs of one program.
 class Runs {
@@ -145,7 +146,7 @@ ProgramReport Runs::report() const {
 }  // namespace
 
 std::vector<ProgramReport> run_together(const std::vector<Program>& programs) {
-  const ChildOutcome outcome = run_child_process([&] { return simulate(programs); }, time_limit_seconds);
+  const ChildOutcome outcome = run_child_process([&] { return simulate(programs); }, time_limit);
   if (outcome.problem.empty()) return from_text(outcome.result, programs.size());
   std::vector<ProgramReport> reports(programs.size());
   for (ProgramReport& report : reports) report.failures.push_back(outcome.problem + "\n" + outcome.output);

@@ -5,7 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -17,7 +19,7 @@ namespace kernwave::testing {
 
 namespace {
 
-constexpr int time_limit_seconds = 120;
+constexpr std::chrono::seconds time_limit(120);
 /// Ends what a child says: a child that dies or exits early has not said it.
 constexpr char end_of_result = '\x04';
 
@@ -63,15 +65,23 @@ struct Pipe {
   _exit(failures() > inherited ? 1 : 0);
 }
 
-/// Reads both pipes until the child closes them. False: the time limit has passed.
-[[nodiscard]] bool collect(int output, int result, int seconds, std::string& output_text, std::string& result_text) {
+/// For poll.
+[[nodiscard]] int milliseconds_until(std::chrono::steady_clock::time_point instant) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(instant - std::chrono::steady_clock::now());
+  return std::max(0, static_cast<int>(left.count()));
+}
+
+/// Reads both pipes until the child closes them. False: the time limit has passed, though the child may still talk.
+[[nodiscard]] bool collect(int output, int result, std::chrono::seconds limit, std::string& output_text,
+                           std::string& result_text) {
   std::array<pollfd, 2> ends{pollfd{output, POLLIN, 0}, pollfd{result, POLLIN, 0}};
   std::array<std::string*, 2> texts{&output_text, &result_text};
   int open = 2;
   std::array<char, 65536> buffer{};
+  const auto deadline = std::chrono::steady_clock::now() + limit;
   while (open > 0) {
-    const int ready = poll(ends.data(), ends.size(), seconds * 1000);
-    if (ready == 0) return false;
+    const int left = milliseconds_until(deadline);
+    if (left == 0 || poll(ends.data(), ends.size(), left) == 0) return false;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (ends[i].fd < 0 || ends[i].revents == 0) continue;
       const ssize_t count = read(ends[i].fd, buffer.data(), buffer.size());
@@ -88,7 +98,7 @@ struct Pipe {
 
 }  // namespace
 
-ChildOutcome run_child_process(const std::function<std::string()>& body, int seconds) {
+ChildOutcome run_child_process(const std::function<std::string()>& body, std::chrono::seconds limit) {
   std::fflush(nullptr);
   const Pipe output = make_pipe();
   const Pipe result = make_pipe();
@@ -101,7 +111,7 @@ ChildOutcome run_child_process(const std::function<std::string()>& body, int sec
   close(output.write_end);
   close(result.write_end);
   ChildOutcome outcome;
-  const bool in_time = collect(output.read_end, result.read_end, seconds, outcome.output, outcome.result);
+  const bool in_time = collect(output.read_end, result.read_end, limit, outcome.output, outcome.result);
   if (!in_time) kill(child, SIGKILL);
   close(output.read_end);
   close(result.read_end);
@@ -109,7 +119,7 @@ ChildOutcome run_child_process(const std::function<std::string()>& body, int sec
   waitpid(child, &status, 0);
 
   if (!in_time) {
-    outcome.problem = "the simulation did not end in " + std::to_string(seconds) + " s";
+    outcome.problem = "the simulation did not end in " + std::to_string(limit.count()) + " s";
   } else if (WIFSIGNALED(status)) {
     outcome.problem = "the simulation died of signal " + std::to_string(WTERMSIG(status));
   } else if (WEXITSTATUS(status) != 0) {
@@ -123,7 +133,7 @@ ChildOutcome run_child_process(const std::function<std::string()>& body, int sec
 }
 
 std::string from_child(const std::function<std::string()>& body) {
-  const ChildOutcome outcome = run_child_process(body, time_limit_seconds);
+  const ChildOutcome outcome = run_child_process(body, time_limit);
   if (outcome.problem.empty()) return outcome.result;
   ADD_FAILURE() << outcome.problem << "\n" << outcome.output;
   return {};

@@ -1,6 +1,7 @@
 // A simulation in a child process that may fail without failing the test.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
@@ -12,7 +13,7 @@ struct ChildOutcome {
   std::string output;   ///< what the child has printed
 };
 
-/// Runs `body` in a child process, for so many seconds without a word at the most.
-[[nodiscard]] ChildOutcome run_child_process(const std::function<std::string()>& body, int seconds);
+/// Runs `body` in a child process, for so long at the most.
+[[nodiscard]] ChildOutcome run_child_process(const std::function<std::string()>& body, std::chrono::seconds limit);
 
 }  // namespace kernwave::testing

@@ -42,7 +42,7 @@ class LonePe {
 
   [[nodiscard]] Pe& pe() noexcept { return pe_; }
   [[nodiscard]] StubMemory& memory() noexcept { return memory_; }
-  [[nodiscard]] const RunLedger& ledger() const noexcept { return ledger_; }
+  [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
   [[nodiscard]] std::vector<traces::OperationRow> rows() const { return log_.rows(); }
   [[nodiscard]] const traces::MonitoringConnector& monitor() const noexcept { return connector_; }
 

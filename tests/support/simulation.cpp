@@ -16,9 +16,12 @@ SystemConfig one_cube(std::int64_t pes) {
 }
 
 Simulation::Simulation(const SystemConfig& config, DataMode mode, ConstructionOrder order)
-    : path_(config, traces::CriticalPath::Detail::sums), system_("system", config, mode, connector_, order) {
+    : path_(config, traces::CriticalPath::Detail::sums),
+      races_(config),
+      system_("system", config, mode, connector_, order) {
   observers_.add(log_);
   observers_.add(path_);
+  observers_.add(races_);
   system_.set_observer(&observers_);
 }
 
@@ -64,6 +67,11 @@ std::string Simulation::run_stuck_parts(const std::vector<Part>& parts, const tl
   return text;
 }
 
+RunEnd Simulation::run_unchecked(const std::vector<Part>& parts, const tl::Queues& queues, tl::Policy policy) {
+  launch_parts(parts, queues, policy);
+  return run_to_end(system_.ledger());
+}
+
 std::string Simulation::first_failure() const {
   const auto& failures = system_.ledger().failures();
   return failures.empty() ? std::string() : failures.front().message;
@@ -80,6 +88,7 @@ void Simulation::finish(RunEnd expected) {
   EXPECT_EQ(end, expected) << (system_.ledger().failures().empty() ? pe().cpu().describe_wait()
                                                                    : system_.ledger().failures().front().message);
   EXPECT_EQ(connector_.violations(), std::vector<std::string>());
+  EXPECT_EQ(races_.findings(), std::vector<std::string>());
   if (end != RunEnd::finished) return;
   // The last credits may be on their way.
   if (connector_.in_flight() > 0) sc_core::sc_start(to_sc_time(2 * system_.config().pe.ipcq.hop));

@@ -9,6 +9,7 @@
 #include "models/system/run.h"
 #include "models/system/system.h"
 #include "tests/support/quantities.h"
+#include "traces/checks/race_detector.h"
 #include "traces/critical_path/critical_path.h"
 #include "traces/observer_group.h"
 #include "traces/op_log.h"
@@ -20,8 +21,8 @@ namespace kernwave::testing {
 [[nodiscard]] SystemConfig one_cube(std::int64_t pes = 1);
 
 /// Construct inside `in_child`. After `run`, expects that the kernels drained without an error (unless told otherwise),
-/// no protocol violation, no payload in use, that the time of every PE is accounted for to the picosecond, and that the
-/// critical path explains all of the latency.
+/// no protocol violation, no payload in use, no race between PEs, that the time of every PE is accounted for to the
+/// picosecond, and that the critical path explains all of the latency.
 class Simulation {
  public:
   explicit Simulation(const SystemConfig& config = one_cube(), DataMode mode = DataMode::full,
@@ -47,6 +48,10 @@ class Simulation {
                                             tl::Policy policy = tl::Policy::lazy);
   /// One program on PE 0 that must fail; returns its message.
   [[nodiscard]] std::string run_failing(const tl::Kernel& kernel, tl::Policy policy = tl::Policy::lazy);
+
+  /// Without any expectation.
+  [[nodiscard]] RunEnd run_unchecked(const std::vector<Part>& parts, const tl::Queues& queues = {},
+                                     tl::Policy policy = tl::Policy::lazy);
 
   [[nodiscard]] Picoseconds latency() const { return system_.ledger().end(); }
   [[nodiscard]] Picoseconds time(TimeCause cause, std::int64_t pe_id = 0) {
@@ -75,6 +80,7 @@ class Simulation {
   traces::MonitoringConnector connector_;
   traces::OpLog log_;
   traces::CriticalPath path_;
+  traces::RaceDetector races_;
   traces::PeObserverGroup observers_;
   System system_;
 };

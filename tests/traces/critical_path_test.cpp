@@ -301,7 +301,8 @@ TEST(CriticalPath, DoesNotDependOnTheOrderOfConstruction) {
         for (int i = 0; i < 4; ++i) {
           auto scope = tl.scratch_scope();
           const auto x = tl.load(HbmAddress(CubeId(tl.pe_id().count() % 3), Bytes(i * 16384)), tile, DType::f16);
-          tl.store(HbmAddress(CubeId(tl.pe_id().count() / 2), Bytes(1 << 20)), tl.exp2(x).to(DType::f16));
+          const Bytes own((1 << 20) + tl.pe_id().count() * 16384);
+          tl.store(HbmAddress(CubeId(tl.pe_id().count() / 2), own), tl.exp2(x).to(DType::f16));
         }
       });
       std::string text;

@@ -1,0 +1,44 @@
+// What a run is checked for while it goes on, besides its result.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/system/system.h"
+#include "traces/checks/nan_watch.h"
+#include "traces/checks/race_detector.h"
+#include "traces/checks/uninitialised_reads.h"
+
+namespace kernwave::platform {
+
+struct CheckRequest {
+  bool strict = false;    ///< warnings are errors, and data mode `none` is checked for races too
+  bool trap_nan = false;  ///< the first NaN ends the run; data mode `full`
+};
+
+/// With data a run is checked for races, for reads of what nobody has written, and for its first NaN: warnings, with
+/// `strict` errors. Without data, unless `strict`, nothing is checked and nothing costs.
+class RunChecks {
+ public:
+  /// During elaboration. `system` must outlive this.
+  RunChecks(const CheckRequest& request, System& system);
+
+  /// Whom the system must tell; after them nobody.
+  [[nodiscard]] std::vector<PeObserver*> observers() const;
+
+  // After the run.
+  /// A sentence each.
+  [[nodiscard]] std::vector<std::string> errors() const;
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  [[nodiscard]] std::vector<std::string> findings() const;
+
+  CheckRequest request_;
+  std::unique_ptr<traces::RaceDetector> races_;
+  std::unique_ptr<traces::UninitialisedReads> reads_;
+  std::unique_ptr<traces::NanWatch> nan_watch_;
+};
+
+}  // namespace kernwave::platform

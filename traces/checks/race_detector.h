@@ -1,0 +1,58 @@
+// Watches for PEs that use the same bytes of HBM without an order between them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "models/system/system_config.h"
+#include "traces/checks/access_history.h"
+#include "traces/checks/message_clocks.h"
+
+namespace kernwave::traces {
+
+/// Two accesses of different PEs to one byte of HBM, at least one of them a write, of which no chain of messages says
+/// which comes first, are a race: what the later one sees follows from the times of one machine, not from the program.
+/// Programs that run in turn on one PE are in order, and so is all that one program does. Strided accesses count byte
+/// by byte; a composite uses all of its factors from its issue on.
+class RaceDetector : public PeObserver {
+ public:
+  explicit RaceDetector(const SystemConfig& config);
+
+  void submitted(const IssuedOperation& operation) override;
+  void wait_ends(const ProgramWait& wait, Picoseconds to) override;
+
+  /// One sentence for each pair of source lines that race, in the order of issue: both PEs, operations and lines, and
+  /// the bytes.
+  [[nodiscard]] std::vector<std::string> findings() const;
+
+ private:
+  using Site = std::uint32_t;
+  /// An operation that stands for all of its PE, line and kind.
+  struct Operation {
+    Descriptor descriptor;
+    SourceLocation where;
+  };
+  struct Race {
+    Picoseconds issued;  ///< of the later operation
+    CubeId cube;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+  };
+
+  [[nodiscard]] Site site_of(const IssuedOperation& operation);
+  void add(const IssuedOperation& operation, const Access& access, const HbmRegion& region);
+  void note(Site earlier, Site later, const Race& race);
+
+  MessageClocks clocks_;
+  std::vector<AccessHistory> memories_;  // by cube
+  std::vector<Operation> operations_;    // by site
+  std::map<std::tuple<std::int64_t, std::string_view, int, Engine>, Site> sites_;
+  std::map<std::pair<Site, Site>, Race> races_;
+};
+
+}  // namespace kernwave::traces

@@ -1,0 +1,55 @@
+// Watches for operations that read what nobody has written.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/memory/byte_marks.h"
+#include "models/pe/pe_observer.h"
+#include "models/system/system.h"
+
+namespace kernwave::traces {
+
+/// Bytes of HBM count as written by stores and by writes without time; bytes of scratch by whatever operation has had
+/// them for its result since their tensor was made. What a load puts outside its valid part is written (its poison is
+/// not this check's matter). Each operation is looked at when it is issued: the language has waited for the writers of
+/// all it reads, and between PEs a message has made an order. In data mode `none` HBM counts as written throughout.
+class UninitialisedReads : public PeObserver {
+ public:
+  /// `system` must outlive the run.
+  explicit UninitialisedReads(const System& system);
+
+  void scratch_allocated(PeId pe, const ScratchOperand& tensor) override;
+  void submitted(const IssuedOperation& operation) override;
+
+  /// One sentence for each source line that read such bytes, in the order of issue (time, PE): its first operation,
+  /// and which bytes.
+  [[nodiscard]] std::vector<std::string> findings() const;
+
+ private:
+  /// The first operation of a source line that was caught, and what it read.
+  struct Finding {
+    Picoseconds issued;
+    Descriptor operation;
+    SourceLocation where;
+    std::optional<ScratchOperand> operand;  ///< none: HBM
+    HbmAddress address;
+    std::int64_t first = 0;  ///< byte of the operand
+  };
+
+  [[nodiscard]] ByteMarks& written(PeId pe);
+  void check_scratch(const IssuedOperation& operation, const ScratchOperand& operand);
+  void check_hbm(const IssuedOperation& operation, const HbmRegion& region);
+  void note(const IssuedOperation& operation, const Finding& finding);
+
+  const System& system_;
+  std::vector<std::optional<ByteMarks>> scratch_;  // by PE, made when it is first used
+  std::map<std::pair<std::string_view, int>, Finding> by_line_;
+};
+
+}  // namespace kernwave::traces
