@@ -35,7 +35,7 @@ SLOW_HEADERS = """#define SC_INCLUDE_DYNAMIC_PROCESSES
 
 
 def without_precompiled_header(arguments):
-    """The compiler's arguments without `-Winvalid-pch` and `-include .../cmake_pch.hxx`."""
+    """The compiler's arguments without the precompiled header and the level of optimisation, which changes nothing here."""
     kept = []
     rest = iter(arguments)
     for argument in rest:
@@ -43,7 +43,7 @@ def without_precompiled_header(arguments):
             file = next(rest)
             if "cmake_pch" not in file:
                 kept += [argument, file]
-        elif argument != "-Winvalid-pch":
+        elif argument != "-Winvalid-pch" and not argument.startswith("-O"):
             kept.append(argument)
     return kept
 
@@ -74,7 +74,7 @@ def precompile_slow_headers(commands, database):
     header.write_text(SLOW_HEADERS)
     compiler = f"clang++-{TOOL_VERSION}"
     every_option = dict.fromkeys(option for entry in commands.values() for option in options_of(entry))
-    options = [option for option in every_option if option.startswith(("-D", "-O", "-std"))]
+    options = [option for option in every_option if option.startswith(("-D", "-std"))]
     subprocess.run([compiler, *options, "-x", "c++-header", header, "-o", precompiled], check=True)
     for entry in commands.values():
         first, *rest = shlex.split(entry["command"])

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <csignal>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -15,6 +16,9 @@
 #include "traces/output.h"
 
 namespace kernwave::traces {
+
+/// Two at a time are fetched by many processors.
+constexpr std::size_t cache_line_bytes = 128;
 
 /// While it lives, this thread, and a thread that it starts for good, take no signals: they are the simulation's.
 class SignalsBlocked {

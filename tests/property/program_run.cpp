@@ -1,8 +1,8 @@
 #include "tests/property/program_run.h"
 
-#include <chrono>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <memory>
 #include <sstream>
 

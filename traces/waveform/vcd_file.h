@@ -55,7 +55,8 @@ class VcdFile : public SignalSink {
   std::optional<Picoseconds> to_;
   bool over_ = false;  // what happens from now on is not in the file
   Batch batch_;
-  ByteStream file_;
+  // What the thread writes shares no line of the cache with what is above: each would wait for the other's.
+  alignas(cache_line_bytes) ByteStream file_;
   VcdWriter text_;
   BackgroundWriter<Batch> writer_;
 };
