@@ -35,7 +35,7 @@ ByteStream::~ByteStream() { release(); }
 void ByteStream::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const std::size_t count = std::min(bytes.size(), buffer_.size() - size_);
-    std::copy_n(bytes.data(), count, buffer_.data() + size_);
+    std::copy_n(bytes.begin(), count, buffer_.data() + size_);
     size_ += count;
     bytes.remove_prefix(count);
     if (size_ == buffer_.size()) flush();

@@ -171,7 +171,7 @@ struct Key {
   std::string_view description;
   Choices choices{};
   bool is_power_of_two = false;
-  std::string_view word_for_zero = "";  ///< allowed besides the limits, stands for 0
+  std::string_view word_for_zero{};  ///< allowed besides the limits, stands for 0
 };
 
 ParseError wrong_type(const Key& key, const Value& value) {

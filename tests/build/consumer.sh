@@ -20,3 +20,18 @@ run "$temporary/run.log" "$build/consumer"
 cat "$temporary/run.log"
 
 run "$temporary/help.log" "$prefix/bin/kernwave" --help
+
+# The regression comes with it, runs from any folder, and says in JUnit's format what it has seen.
+regression() { run "$temporary/regression.log" "$prefix/bin/kernwave_regression" "--gtest_filter=$filter" "$@"; }
+cd /
+filter='OpLogQueries.*:TimelineFiles.*:CommandLine.List*'
+regression "--gtest_output=xml:$temporary/results.xml"
+tests="$(sed -n 's/^<testsuites tests="\([0-9]*\)" failures="0".*/\1/p' "$temporary/results.xml")"
+[ "${tests:-0}" -gt 5 ] || fail "the regression ran ${tests:-no} tests: $(cat "$temporary/regression.log")"
+# In parts it runs each of them once.
+in_parts=0
+for shard in 0 1 2; do
+  GTEST_TOTAL_SHARDS=3 GTEST_SHARD_INDEX=$shard regression
+  in_parts=$((in_parts + $(sed -n 's/^\[==========\] Running \([0-9]*\) tests\{0,1\} from .*/\1/p' "$temporary/regression.log")))
+done
+[ "$in_parts" = "$tests" ] || fail "three parts of $tests tests ran $in_parts"

@@ -148,8 +148,9 @@ void Generator::receive(int pe, Direction from) {
   if (scoped) maker_.enter_scope(pe);
   const auto message = maker_.receive(pe, from);
   if (message && random_.in_percent(50)) maker_.store(pe, *message);
-  if (message && random_.in_percent(30))
+  if (message && random_.in_percent(30)) {
     maker_.send(pe, random_.one_of(std::vector(all_directions.begin(), all_directions.end())));
+  }
   act_alone(pe);
   if (scoped && maker_.state().open_scopes(pe) > 0) leave_scope(pe);
 }

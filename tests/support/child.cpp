@@ -15,11 +15,17 @@
 
 #include "tests/support/child_outcome.h"
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
+#ifdef KERNWAVE_COVERAGE
+#include <gcov.h>
+#endif
+
 namespace kernwave::testing {
 
 namespace {
 
-constexpr std::chrono::seconds time_limit(120);
 /// Ends what a child says: a child that dies or exits early has not said it.
 constexpr char end_of_result = '\x04';
 
@@ -42,6 +48,22 @@ struct Pipe {
   return count;
 }
 
+/// Prints what this process has allocated and lost.
+[[nodiscard]] bool has_leaks() {
+#ifdef __SANITIZE_ADDRESS__
+  return __lsan_do_recoverable_leak_check() != 0;
+#else
+  return false;
+#endif
+}
+
+/// A process that ends by _exit leaves no counts by itself.
+void keep_coverage() {
+#ifdef KERNWAVE_COVERAGE
+  __gcov_dump();
+#endif
+}
+
 [[noreturn]] void run_child(const std::function<std::string()>& body, int output, int result) {
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
@@ -62,7 +84,9 @@ struct Pipe {
     if (count <= 0) _exit(2);
     written += static_cast<std::size_t>(count);
   }
-  _exit(failures() > inherited ? 1 : 0);
+  const bool leaks = has_leaks();
+  keep_coverage();
+  _exit(failures() > inherited || leaks ? 1 : 0);
 }
 
 /// For poll.
@@ -132,18 +156,19 @@ ChildOutcome run_child_process(const std::function<std::string()>& body, std::ch
   return outcome;
 }
 
-std::string from_child(const std::function<std::string()>& body) {
-  const ChildOutcome outcome = run_child_process(body, time_limit);
+std::string from_child(const std::function<std::string()>& body, std::chrono::seconds limit) {
+  const ChildOutcome outcome = run_child_process(body, limit);
   if (outcome.problem.empty()) return outcome.result;
   ADD_FAILURE() << outcome.problem << "\n" << outcome.output;
   return {};
 }
 
-void in_child(const std::function<void()>& body) {
-  static_cast<void>(from_child([&body] {
+void in_child(const std::function<void()>& body, std::chrono::seconds limit) {
+  const auto body_without_result = [&body] {
     body();
     return std::string();
-  }));
+  };
+  static_cast<void>(from_child(body_without_result, limit));
 }
 
 }  // namespace kernwave::testing

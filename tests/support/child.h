@@ -1,16 +1,21 @@
 // One simulation a process: SystemC elaborates once in the life of a process.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 
 namespace kernwave::testing {
 
+constexpr std::chrono::seconds usual_time_limit(120);
+
 /// Runs `body` in a child process. A failed expectation there, an exception, a signal, a non-zero exit, an end before
-/// `body` has returned or two minutes without an end each fail the calling test, with the child's output.
-void in_child(const std::function<void()>& body);
+/// `body` has returned, no end in time, or under AddressSanitizer a leak, each fail the calling test, with the child's
+/// output. What the child covers counts in builds that measure coverage.
+void in_child(const std::function<void()>& body, std::chrono::seconds limit = usual_time_limit);
 
 /// The same; returns what `body` returns, empty when it failed.
-[[nodiscard]] std::string from_child(const std::function<std::string()>& body);
+[[nodiscard]] std::string from_child(const std::function<std::string()>& body,
+                                     std::chrono::seconds limit = usual_time_limit);
 
 }  // namespace kernwave::testing

@@ -11,6 +11,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/sqlite_query.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/test_files.h"
 #include "traces/op_log/sqlite_op_log.h"
 
 namespace kernwave {
@@ -21,11 +22,11 @@ using testing::Simulation;
 using traces::PathCause;
 using traces::SqliteOpLog;
 
-const std::filesystem::path queries = std::filesystem::path(__FILE__).parent_path() / "../../docs/queries";
+[[nodiscard]] std::filesystem::path queries() { return testing::test_file("docs/queries"); }
 
 [[nodiscard]] std::string query_of_docs(const std::string& name) {
   std::ostringstream text;
-  text << std::ifstream(queries / (name + ".sql")).rdbuf();
+  text << std::ifstream(queries() / (name + ".sql")).rdbuf();
   return text.str();
 }
 
@@ -97,7 +98,7 @@ TEST_F(OpLogQueries, OfTheLastOperandNameWhatCameLast) {
 
 TEST_F(OpLogQueries, AllRunAndSayWhatTheyTell) {
   std::set<std::string> found;
-  for (const auto& entry : std::filesystem::directory_iterator(queries)) {
+  for (const auto& entry : std::filesystem::directory_iterator(queries())) {
     const std::string name = entry.path().stem();
     EXPECT_EQ(query_of_docs(name).substr(0, 3), "-- ") << name;
     EXPECT_NE(answer(name), "") << name;

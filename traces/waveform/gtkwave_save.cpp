@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/pe/stall_account.h"
+#include "traces/waveform/signal_name.h"
 
 namespace kernwave::traces {
 
@@ -24,8 +25,6 @@ constexpr std::string_view as_translated_decimal = "@2024\n";
 constexpr std::string_view begin_group = "@800200\n";
 constexpr std::string_view end_group = "@1000200\n";
 
-// SystemC's root of all scopes.
-constexpr std::string_view root = "SystemC.";
 
 enum class Colour : std::uint8_t { standard, red, orange, yellow, green, blue, indigo, violet };
 
@@ -55,20 +54,18 @@ constexpr ColourRule colour_rules[] = {
 
 /// A signal, under its name without the scope, which its group tells.
 [[nodiscard]] std::string lines_of(const std::string& signal, const std::string& states) {
-  const std::string name = signal.substr(signal.find('.') + 1);
+  const std::string_view name = name_in_scope(signal);
   const Colour colour = colour_of(signal);
   std::string text = colour == Colour::standard ? "" : fmt::format("[color] {}\n", static_cast<int>(colour));
   if (name == "state") {
-    text += fmt::format("{}^1 {}\n+{{{}}} {}{}[3:0]\n", as_translated_decimal, states, name, root, signal);
+    text += fmt::format("{}^1 {}\n+{{{}}} {}.{}[3:0]\n", as_translated_decimal, states, name, root_scope, signal);
   } else if (ends_with(name, "_busy")) {
-    text += fmt::format("{}+{{{}}} {}{}\n", as_bit, name, root, signal);
+    text += fmt::format("{}+{{{}}} {}.{}\n", as_bit, name, root_scope, signal);
   } else {
-    text += fmt::format("{}+{{{}}} {}{}[31:0]\n", as_decimal, name, root, signal);
+    text += fmt::format("{}+{{{}}} {}.{}[31:0]\n", as_decimal, name, root_scope, signal);
   }
   return text;
 }
-
-[[nodiscard]] std::string_view scope_of(std::string_view signal) { return signal.substr(0, signal.find('.')); }
 
 /// GTKWave shows 2^-zoom units of time in 200 pixels.
 [[nodiscard]] double zoom_to_fit(Picoseconds length) {

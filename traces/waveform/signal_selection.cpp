@@ -7,6 +7,7 @@
 
 #include "traces/waveform/memory_waveform.h"
 #include "traces/waveform/pe_waveform.h"
+#include "traces/waveform/signal_name.h"
 
 namespace kernwave::traces {
 
@@ -32,7 +33,7 @@ namespace {
 
 bool in_scope(const std::string& pattern, const std::string& signal) {
   if (::fnmatch(pattern.c_str(), signal.c_str(), FNM_NOESCAPE) == 0) return true;
-  return ::fnmatch(pattern.c_str(), signal.substr(0, signal.find('.')).c_str(), FNM_NOESCAPE) == 0;
+  return ::fnmatch(pattern.c_str(), std::string(scope_of(signal)).c_str(), FNM_NOESCAPE) == 0;
 }
 
 SignalSelection select_signals(System& system, const std::string& scope) {

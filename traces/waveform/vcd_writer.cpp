@@ -12,11 +12,11 @@
 #include <string_view>
 #include <utility>
 
+#include "traces/waveform/signal_name.h"
+
 namespace kernwave::traces {
 
 namespace {
-
-constexpr std::string_view root = "SystemC";
 
 /// Short and printable: 0 is "!", 93 is "~", 94 is "!\"".
 [[nodiscard]] std::string code_of(std::size_t signal) {
@@ -30,10 +30,8 @@ constexpr std::string_view root = "SystemC";
   return code;
 }
 
-[[nodiscard]] std::string_view scope_of(std::string_view name) { return name.substr(0, name.find('.')); }
-
 [[nodiscard]] std::string declaration(const WaveformSignal& signal, std::string_view code) {
-  const std::string_view name = std::string_view(signal.name).substr(signal.name.find('.') + 1);
+  const std::string_view name = name_in_scope(signal.name);
   const std::string range = signal.width == 1 ? "" : fmt::format(" [{}:0]", signal.width - 1);
   return fmt::format("$var wire {} {} {}{} $end\n", signal.width, code, name, range);
 }
@@ -44,12 +42,14 @@ constexpr std::string_view root = "SystemC";
 constexpr std::size_t longest_line = 64;
 
 /// The binary digits of all bytes, eight each.
-[[nodiscard]] constexpr std::array<char, 8 * 256> make_digits() noexcept {
-  std::array<char, 8 * 256> digits{};
+using DigitsOfBytes = std::array<char, std::size_t{8} * 256>;
+
+[[nodiscard]] constexpr DigitsOfBytes make_digits() noexcept {
+  DigitsOfBytes digits{};
   for (std::size_t i = 0; i < digits.size(); ++i) digits[i] = static_cast<char>('0' + (i / 8 >> (7 - i % 8) & 1U));
   return digits;
 }
-constexpr std::array<char, 8 * 256> digits_of_bytes = make_digits();
+constexpr DigitsOfBytes digits_of_bytes = make_digits();
 
 /// Without leading zeros; returns its end. Eight characters are copied at a time: behind the end there are some in
 /// vain.
@@ -140,7 +140,7 @@ void VcdWriter::write_header() {
   file_.write(
       fmt::format("$date\n     {:%Y-%m-%d %H:%M:%S}\n$end\n\n$version\n kernwave\n$end\n\n$timescale\n     1 "
                   "ps\n$end\n\n$scope module {} $end\n",
-                  fmt::localtime(std::time(nullptr)), root));
+                  fmt::localtime(std::time(nullptr)), root_scope));
   std::string_view scope;
   for (std::size_t i = 0; i < signals_.size(); ++i) {
     if (const std::string_view own = scope_of(signals_[i].name); own != scope) {

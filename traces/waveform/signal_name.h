@@ -1,0 +1,17 @@
+// The parts of a signal's name, as in "pe0.gemm_busy".
+#pragma once
+
+#include <string_view>
+
+namespace kernwave::traces {
+
+/// The scope that files by SystemC have around all others, and ours too.
+constexpr std::string_view root_scope = "SystemC";
+
+[[nodiscard]] inline std::string_view scope_of(std::string_view signal) { return signal.substr(0, signal.find('.')); }
+
+[[nodiscard]] inline std::string_view name_in_scope(std::string_view signal) {
+  return signal.substr(signal.find('.') + 1);
+}
+
+}  // namespace kernwave::traces
