@@ -38,11 +38,11 @@ FileError cannot_write(const std::string& path, std::string reason) {
   return FileError("write", path, std::move(reason));
 }
 
-Descriptor::~Descriptor() {
+OpenFile::~OpenFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-int Descriptor::write_all(std::string_view text) const noexcept {
+int OpenFile::write_all(std::string_view text) const noexcept {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written < 0 && errno != EINTR) return errno;
@@ -51,13 +51,13 @@ int Descriptor::write_all(std::string_view text) const noexcept {
   return 0;
 }
 
-int Descriptor::flush() const noexcept {
+int OpenFile::flush() const noexcept {
   if (::fsync(descriptor_) == 0) return 0;
   // Pipes, terminals and some network file systems have nothing to flush.
   return errno == EINVAL || errno == ENOTSUP || errno == EROFS ? 0 : errno;
 }
 
-int Descriptor::close() noexcept {
+int OpenFile::close() noexcept {
   const int result = ::close(std::exchange(descriptor_, -1));
   // After EINTR the descriptor is closed all the same, on Linux.
   return result == 0 || errno == EINTR ? 0 : errno;

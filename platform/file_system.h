@@ -18,12 +18,12 @@ namespace kernwave::platform {
 [[nodiscard]] FileError cannot_write(const std::string& path, std::string reason);
 
 /// Owns a file descriptor. Every call that can fail returns 0 or an errno value.
-class Descriptor {
+class OpenFile {
  public:
-  explicit Descriptor(int descriptor) noexcept : descriptor_(descriptor) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor();
+  explicit OpenFile(int descriptor) noexcept : descriptor_(descriptor) {}
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile();
 
   [[nodiscard]] int get() const noexcept { return descriptor_; }
   [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }

@@ -25,7 +25,7 @@ FileError::FileError(std::string_view action, std::string path, std::string reas
       reason_(std::move(reason)) {}
 
 std::string read_file(const std::string& path, std::int64_t limit_bytes) {
-  const Descriptor file(open_file(path, O_RDONLY));
+  const OpenFile file(open_file(path, O_RDONLY));
   if (!file.is_open()) throw cannot_read(path, reason_of(errno));
   std::string text;
   std::array<char, 1 << 16> buffer{};
@@ -44,7 +44,7 @@ std::string read_file(const std::string& path, std::int64_t limit_bytes) {
 
 void write_file_atomically(const std::string& path, std::string_view text) {
   PendingFile pending(path);
-  Descriptor file(open_file(pending.temporary_path(), O_WRONLY));
+  OpenFile file(open_file(pending.temporary_path(), O_WRONLY));
   if (!file.is_open()) throw cannot_write(path, reason_of(errno));
   if (const int error = file.write_all(text)) throw cannot_write(path, reason_of(error));
   if (const int error = file.close()) throw cannot_write(path, reason_of(error));

@@ -47,7 +47,7 @@ PendingFile::PendingFile(const std::string& path, Kind kind) : path_(path) {
   }
   // What replaces a private file is private from the start; the writer has to open it again.
   const mode_t mode = existing ? (existing->st_mode & mode_t{0777}) | mode_t{S_IRUSR | S_IWUSR} : mode_t{0666};
-  Descriptor file(open_unique(fs::path(target_).parent_path(), mode, temporary_));
+  OpenFile file(open_unique(fs::path(target_).parent_path(), mode, temporary_));
   if (!file.is_open()) throw cannot_write(path, reason_of(errno));
   pending_ = true;
 }
@@ -63,7 +63,7 @@ void PendingFile::commit() {
 }
 
 int PendingFile::put_in_place() const {
-  Descriptor file(open_file(temporary_, O_RDONLY));
+  OpenFile file(open_file(temporary_, O_RDONLY));
   if (!file.is_open()) return errno;
   // Not being allowed to keep the permissions is no reason to lose the contents.
   if (const auto existing = status_of(target_)) (void)!::fchmod(file.get(), existing->st_mode & permission_bits);

@@ -7,14 +7,13 @@
 #include <map>
 #include <utility>
 
+#include "platform/cli/exit_code.h"
 #include "platform/config/units.h"
 #include "platform/version.h"
 
 namespace kernwave::platform {
 
 namespace {
-
-constexpr int usage_error = 2;
 
 const std::map<std::string, tl::Policy> policies = {
     {"blocking", tl::Policy::blocking}, {"lazy", tl::Policy::lazy}, {"stall_on_use", tl::Policy::stall_on_use}};

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "platform/cli/command_line.h"
+#include "platform/cli/exit_code.h"
 #include "platform/config/units.h"
 #include "platform/files.h"
 #include "platform/report/compare.h"
@@ -23,10 +24,6 @@
 namespace kernwave::platform {
 
 namespace {
-
-constexpr int good = 0;
-constexpr int simulation_failed = 1;
-constexpr int usage_error = 2;
 
 constexpr std::size_t predictions_put_to_the_test = 3;
 

@@ -19,7 +19,7 @@ same_with() {
   local build="$temporary/$1"
   run "$build.configure.log" "$CMAKE" -G "$GENERATOR" -S "$SOURCE_DIR" -B "$build" -DCMAKE_CXX_COMPILER="$2" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_CXX_STANDARD="$CXX_STANDARD" \
-    -DKERNWAVE_BUILD_TESTS=ON -DKERNWAVE_WARNINGS_AS_ERRORS=OFF "${arguments[@]}"
+    -DKERNWAVE_BUILD_TESTS=ON -DCMAKE_UNITY_BUILD=ON -DKERNWAVE_WARNINGS_AS_ERRORS=OFF "${arguments[@]}"
   run "$build.build.log" "$CMAKE" --build "$build" --target kernwave_fingerprint --parallel 2
   run "$build.run.log" bash -c '"$0" >"$1"' "$build/bin/kernwave_fingerprint" "$build.fingerprint"
   diff -u "$expected" "$build.fingerprint" || fail "$1 gives other results than $CXX with this build's options"
