@@ -1,11 +1,19 @@
 // The regression's own main: libsystemc.so exports one that would run instead.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "models/base/systemc.h"
+#include "tests/golden_support/golden_update.h"
 
 int sc_main(int /*argc*/, char** /*argv*/) { return 0; }  // the library asks for the symbol; nothing calls it
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (kernwave::testing::asks_for_golden_update(arguments)) {
+    return kernwave::testing::carry_out_golden_update(arguments);
+  }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }
