@@ -221,11 +221,19 @@ TEST_F(GoldenUpdate, OfGoldensThatAreAPicosecondOffTellsItAndRestoresThem) {
 }
 
 TEST_F(GoldenUpdate, WritesAFileThatIsMissingOrSpoilt) {
-  platform::write_file_atomically(golden_path(folder_, "gemm").string(), "<<<<<<< ours\n");
-  const Outcome updated = regression("--update-goldens=gemm");
-  EXPECT_EQ(updated.exit_code, 0) << updated.errors;
-  EXPECT_TRUE(contains(updated.output, "written anew: ")) << updated.output;
-  EXPECT_EQ(text_of(folder_), text_of(source_));
+  const std::string file = golden_path(folder_, "gemm").string();
+  for (const bool missing : {false, true}) {
+    if (missing) {
+      fs::remove(file);
+    } else {
+      platform::write_file_atomically(file, "<<<<<<< ours\n");
+    }
+    const Outcome updated = regression("--update-goldens=gemm");
+    EXPECT_EQ(updated.exit_code, 0) << updated.errors;
+    EXPECT_TRUE(contains(updated.output, "written anew: ")) << updated.output;
+    EXPECT_TRUE(contains(updated.output, file)) << updated.output;
+    EXPECT_EQ(text_of(folder_), text_of(source_));
+  }
 }
 
 TEST_F(GoldenUpdate, RefusesWhatItDoesNotKnowAndChangesNothing) {
