@@ -82,7 +82,7 @@ struct FormerGoldens {
   const std::vector<GoldenDifference> found = differences(former.document, now);
   if (found.empty() && former.problem.empty()) return {};
   std::string text =
-      fmt::format("{}: {} of {} runs{}\n", now.kernel, found.size(), now.entries.size(), latency_span(found));
+      fmt::format("{}: {} of {} runs differ{}\n", now.kernel, found.size(), now.entries.size(), latency_span(found));
   if (!former.problem.empty()) text += fmt::format("  written anew: {}\n", former.problem);
   for (const GoldenDifference& difference : found) text += short_text(difference);
   return text;

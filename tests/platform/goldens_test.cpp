@@ -60,8 +60,7 @@ TEST_P(Goldens, AreWhatTheRunsGive) {
   }
   std::string text;
   for (const GoldenDifference& difference : differences(golden, now)) {
-    text += long_text(difference) + "    kernwave run " + kernel + " --data none --critical-path --policy " +
-            difference.policy + " " + difference.options + "\n";
+    text += long_text(difference) + "    " + command_of({kernel, policy, difference.options}) + "\n";
   }
   if (text.empty()) return;
   ADD_FAILURE() << golden_path(golden_folder(), kernel).string() << " is not what the runs give:\n"
@@ -113,12 +112,12 @@ TEST(GoldenComparison, TellsWhatMovedFromWhatToWhatByHowMuchAndWhy) {
   const std::string text = long_text(difference);
   EXPECT_TRUE(contains(text, "  lazy --m 1\n    latency 1,234,000 -> 1,240,000 ps")) << text;
   // 2 of 900 are 0.22 %, 100 of 500 a fifth, 1 of 70 is 1.43 %; of nothing there is no share.
+  std::string spaced;  // without the columns
+  for (const std::string& word : words(text)) spaced += word + " ";
   for (const char* const row :
        {"latency_ps 1,234,000 -> 1,240,000 +6,000 +0.49 %",
         "issued_bounds_ps hbm_read 900,000 -> 902,000 +2,000 +0.22 %", "issued_bounds_ps math 500 -> 400 -100 -20.00 %",
         "stall_ps issue 70,000 -> 69,000 -1,000 -1.43 %", "stall_ps store 0 -> 24 +24 was 0"}) {
-    std::string spaced;  // columns apart
-    for (const std::string& word : words(text)) spaced += (spaced.empty() ? "" : " ") + word;
     EXPECT_TRUE(contains(spaced, row)) << row << "\n" << text;
   }
   EXPECT_FALSE(contains(text, "counts")) << text;
@@ -204,8 +203,8 @@ TEST_F(GoldenUpdate, OfGoldensThatAreAPicosecondOffTellsItAndRestoresThem) {
   // When they are compared, then the test fails and names both.
   const Outcome compared = regression("--gtest_filter=*Goldens.*/gemm_lazy");
   EXPECT_EQ(compared.exit_code, 1) << compared.output;
-  for (const char* const part :
-       {" ps (+1, +0.00 %): waiting for load -1 ps over all PEs\n", "\n    latency_ps ", "\n    stall_ps load "}) {
+  for (const char* const part : {" ps (+1, +0.00 %): waiting for load -1 ps over all PEs\n", "\n    latency_ps ",
+                                 "\n    stall_ps load ", "\n    kernwave run gemm --policy lazy "}) {
     EXPECT_TRUE(contains(compared.output, part)) << part << "\n" << compared.output;
   }
   // When they are updated, then the update says so and the file is what it was.
