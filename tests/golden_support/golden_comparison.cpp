@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdlib>
 #include <optional>
-#include <utility>
+#include <string_view>
+
+#include "models/pe/stall_account.h"
 
 namespace kernwave::testing {
 
@@ -31,34 +32,36 @@ namespace {
   return fmt::format("{:+.2f} %", 100.0 * static_cast<double>(after - before) / static_cast<double>(before));
 }
 
-[[nodiscard]] std::optional<FigureChange> largest(const std::vector<FigureChange>& all, const std::string& group) {
+/// Of a group. That other PEs have nothing to do explains nothing.
+[[nodiscard]] std::optional<FigureChange> largest(const std::vector<FigureChange>& all, std::string_view group) {
   std::optional<FigureChange> most;
   for (const FigureChange& change : all) {
-    if (change.group != group) continue;
+    if (change.group != group || change.name == name_of(TimeCause::idle)) continue;
     if (!most || std::abs(change.by()) > std::abs(most->by())) most = change;
   }
   return most;
 }
 
-/// How the largest change of a group is told.
-struct GroupWords {
-  const char* group;
-  const char* before;
-  const char* behind;
-};
-constexpr std::array<GroupWords, 3> explaining_groups = {{{"stall_ps", "waiting for ", " over all PEs"},
-                                                          {"critical_path_ps", "", " on the critical path"},
-                                                          {"issued_bounds_ps", "the bound ", ""}}};
+/// How the time of a program is told.
+[[nodiscard]] std::string in_words(const std::string& cause) {
+  if (cause == name_of(TimeCause::issue)) return "issuing";
+  if (cause == name_of(TimeCause::drain)) return "draining";
+  return "waiting for " + cause;
+}
 
+/// What moved most of each kind that explains a latency.
 [[nodiscard]] std::string reasons(const std::vector<FigureChange>& all) {
-  std::string text;
-  for (const GroupWords& words : explaining_groups) {
-    const std::optional<FigureChange> most = largest(all, words.group);
-    if (!most) continue;
-    text += fmt::format("{}{}{} {} ps{}", text.empty() ? "" : ", ", words.before, most->name, signed_text(most->by()),
-                        words.behind);
+  std::vector<std::string> reasons;
+  if (const auto stall = largest(all, "stall_ps")) {
+    reasons.push_back(fmt::format("{} {} ps over all PEs", in_words(stall->name), signed_text(stall->by())));
   }
-  return text.empty() ? "no stall and no bound moved" : text;
+  if (const auto segment = largest(all, "critical_path_ps")) {
+    reasons.push_back(fmt::format("{} {} ps on the critical path", segment->name, signed_text(segment->by())));
+  }
+  if (const auto bound = largest(all, "issued_bounds_ps")) {
+    reasons.push_back(fmt::format("the bound {} {} ps", bound->name, signed_text(bound->by())));
+  }
+  return reasons.empty() ? "no stall and no bound moved" : fmt::format("{}", fmt::join(reasons, ", "));
 }
 
 [[nodiscard]] std::string latency_text(const GoldenFigures& golden, const GoldenFigures& now) {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <ostream>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "platform/files.h"
@@ -25,12 +25,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using ::testing::Combine;
-using ::testing::ValuesIn;
-
 // ---- the runs -----------------------------------------------------------------------------------------------------
 
-using KernelAndPolicy = std::tuple<std::string, tl::Policy>;
+struct KernelAndPolicy {
+  std::string kernel;
+  tl::Policy policy;
+};
+
+[[nodiscard]] std::string name_of(const KernelAndPolicy& runs) {
+  return runs.kernel + "_" + std::string(tl::name_of(runs.policy));
+}
+
+void PrintTo(const KernelAndPolicy& runs, std::ostream* out) { *out << name_of(runs); }
+
+[[nodiscard]] std::vector<KernelAndPolicy> all_kernels_and_policies() {
+  std::vector<KernelAndPolicy> all;
+  for (const std::string& kernel : golden_kernels()) {
+    for (const tl::Policy policy : all_policies) all.push_back({kernel, policy});
+  }
+  return all;
+}
 
 class Goldens : public ::testing::TestWithParam<KernelAndPolicy> {};
 
@@ -67,11 +81,8 @@ TEST_P(Goldens, AreWhatTheRunsGive) {
                 << text << "If that is meant: kernwave_regression --update-goldens, and review the difference.";
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Goldens, Combine(ValuesIn(golden_kernels()), ValuesIn(all_policies)),
-                         [](const ::testing::TestParamInfo<KernelAndPolicy>& parameter) {
-                           return std::get<0>(parameter.param) + "_" +
-                                  std::string(tl::name_of(std::get<1>(parameter.param)));
-                         });
+INSTANTIATE_TEST_SUITE_P(Of, Goldens, ::testing::ValuesIn(all_kernels_and_policies()),
+                         [](const ::testing::TestParamInfo<KernelAndPolicy>& runs) { return name_of(runs.param); });
 
 TEST(GoldenFolder, HoldsAFileOfEachKernelAndNoOther) {
   std::vector<std::string> expected;
@@ -94,6 +105,7 @@ TEST(GoldenComparison, TellsWhatMovedFromWhatToWhatByHowMuchAndWhy) {
                              {"issued_bounds_ps", "math", 500},
                              {"stall_ps", "issue", 70'000},
                              {"stall_ps", "load", 1'000'000},
+                             {"stall_ps", "idle", 3'000'000},
                              {"critical_path_ps", "dma_read", 1'000'000}};
   const GoldenFigures now{{"latency_ps", "", 1'240'000},
                           {"counts", "gemm", 8},
@@ -102,6 +114,7 @@ TEST(GoldenComparison, TellsWhatMovedFromWhatToWhatByHowMuchAndWhy) {
                           {"stall_ps", "issue", 69'000},
                           {"stall_ps", "load", 1'048'000},
                           {"stall_ps", "store", 24},
+                          {"stall_ps", "idle", 3'100'000},  // of PEs that do nothing, which explains nothing
                           {"critical_path_ps", "dma_read", 1'006'000}};
   // 6,000 of 1,234,000 are 0.486 %.
   EXPECT_EQ(headline_of(golden, now),
@@ -121,6 +134,14 @@ TEST(GoldenComparison, TellsWhatMovedFromWhatToWhatByHowMuchAndWhy) {
     EXPECT_TRUE(contains(spaced, row)) << row << "\n" << text;
   }
   EXPECT_FALSE(contains(text, "counts")) << text;
+}
+
+TEST(GoldenComparison, TellsIssuingAndDrainingFromWaiting) {
+  const GoldenFigures golden{{"latency_ps", "", 5'000}, {"stall_ps", "issue", 900}, {"stall_ps", "drain", 10}};
+  EXPECT_EQ(headline_of(golden, {{"latency_ps", "", 5'000}, {"stall_ps", "issue", 800}, {"stall_ps", "drain", 10}}),
+            "latency 5,000 ps as before: issuing -100 ps over all PEs");
+  EXPECT_EQ(headline_of(golden, {{"latency_ps", "", 5'000}, {"stall_ps", "issue", 900}}),
+            "latency 5,000 ps as before: draining -10 ps over all PEs");
 }
 
 TEST(GoldenComparison, OfEqualFiguresIsEmpty) {
