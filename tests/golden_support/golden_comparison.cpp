@@ -51,17 +51,17 @@ namespace {
 
 /// What moved most of each kind that explains a latency.
 [[nodiscard]] std::string reasons(const std::vector<FigureChange>& all) {
-  std::vector<std::string> reasons;
+  std::vector<std::string> found;
   if (const auto stall = largest(all, "stall_ps")) {
-    reasons.push_back(fmt::format("{} {} ps over all PEs", in_words(stall->name), signed_text(stall->by())));
+    found.push_back(fmt::format("{} {} ps over all PEs", in_words(stall->name), signed_text(stall->by())));
   }
   if (const auto segment = largest(all, "critical_path_ps")) {
-    reasons.push_back(fmt::format("{} {} ps on the critical path", segment->name, signed_text(segment->by())));
+    found.push_back(fmt::format("{} {} ps on the critical path", segment->name, signed_text(segment->by())));
   }
   if (const auto bound = largest(all, "issued_bounds_ps")) {
-    reasons.push_back(fmt::format("the bound {} {} ps", bound->name, signed_text(bound->by())));
+    found.push_back(fmt::format("the bound {} {} ps", bound->name, signed_text(bound->by())));
   }
-  return reasons.empty() ? "no stall and no bound moved" : fmt::format("{}", fmt::join(reasons, ", "));
+  return found.empty() ? "no stall and no bound moved" : fmt::format("{}", fmt::join(found, ", "));
 }
 
 [[nodiscard]] std::string latency_text(const GoldenFigures& golden, const GoldenFigures& now) {
