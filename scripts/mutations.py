@@ -190,19 +190,25 @@ class Table:
 
     def __init__(self, mutations):
         self.mutations = mutations
-        self.findings = {}
-        for row in TABLE.search(DOCUMENT.read_text())[2].splitlines():
-            cells = [cell.strip() for cell in row.strip("|").split("|")]
-            if len(cells) == 5:
-                self.findings[cells[0]] = Finding(cells[3].strip("`"), cells[4])
 
     def note(self, mutation, finding):
-        self.findings[mutation.name] = finding
-        rows = "".join(self._row(each) for each in self.mutations)
-        DOCUMENT.write_text(TABLE.sub(lambda match: match[1] + self.HEAD + rows + match[3], DOCUMENT.read_text()))
+        text = DOCUMENT.read_text()  # anew: somebody may have edited it meanwhile
+        findings = self._read(text)
+        findings[mutation.name] = finding
+        rows = "".join(self._row(each, findings.get(each.name, Finding("not run", ""))) for each in self.mutations)
+        DOCUMENT.write_text(TABLE.sub(lambda match: match[1] + self.HEAD + rows + match[3], text))
 
-    def _row(self, mutation):
-        finding = self.findings.get(mutation.name, Finding("not run", ""))
+    @staticmethod
+    def _read(text):
+        findings = {}
+        for row in TABLE.search(text)[2].splitlines():
+            cells = [cell.strip() for cell in row.strip("|").split("|")]
+            if len(cells) == 5:
+                findings[cells[0]] = Finding(cells[3].strip("`"), cells[4])
+        return findings
+
+    @staticmethod
+    def _row(mutation, finding):
         found_by = f"`{finding.found_by}`"
         if finding.found_by == "not run":
             found_by = "not run"
