@@ -79,13 +79,12 @@ def mistakes_of(mutations):
 class Run:
     """A command on the copy, with all that it starts."""
 
-    def __init__(self, copy, arguments, environment):
+    def __init__(self, copy, arguments):
         self.output = tempfile.TemporaryFile("w+", errors="replace")
         namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
         script = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"'
         self.process = subprocess.Popen(
             [*namespace, "sh", "-c", script, "sh", copy, ROOT, *arguments],
-            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=self.output,
             stderr=subprocess.STDOUT,
@@ -109,6 +108,7 @@ class Copy:
     def __init__(self, folder, build):
         self.folder = pathlib.Path(folder) / "tree"
         self.build = build.relative_to(ROOT)
+        self.regression = self.build / "bin" / "kernwave_regression"
         left_out = [ROOT / name for name in (".git", "build", "out", ".cache")]
         shutil.copytree(
             ROOT,
@@ -125,18 +125,32 @@ class Copy:
             failed, timed_out = commands.wait(BUILD_SECONDS)
             return failed.text() if failed else "the build does not end" if timed_out else ""
 
-    def first_failure(self, tests, seconds, processes=1):
-        """The first of the tests that fails, or an empty text."""
+    def first_failure(self, filters, seconds):
+        """The first test that fails, of the tests of each filter side by side, or an empty text."""
         with contextlib.closing(Commands(self)) as commands:
-            for index in range(processes):
-                commands.start(
-                    [self.build / "bin" / "kernwave_regression", "--gtest_fail_fast", f"--gtest_filter={tests}"],
-                    {"GTEST_TOTAL_SHARDS": str(processes), "GTEST_SHARD_INDEX": str(index)},
-                )
+            for tests in filters:
+                commands.start([self.regression, "--gtest_fail_fast", f"--gtest_filter={tests}"])
             failed, timed_out = commands.wait(seconds)
             if failed:
                 return failing_test(failed.text())
             return f"{failing_test(timed_out.text())} (without an end)" if timed_out else ""
+
+    def all_tests(self):
+        """A filter for each core. Not GoogleTest's shards: its variables would reach what the tests start."""
+        with contextlib.closing(Commands(self)) as commands:
+            commands.start([self.regression, "--gtest_list_tests"])
+            commands.wait(LIKELY_TESTS_SECONDS)
+            listing = commands.runs[0].text()
+        tests = []
+        suite = ""
+        for line in listing.splitlines():
+            name = line.split("#")[0].strip()
+            if line.startswith(" "):
+                tests.append(suite + name)
+            elif name.endswith("."):
+                suite = name
+        cores = os.cpu_count()
+        return [":".join(tests[core::cores]) for core in range(cores)]
 
 
 class Commands:
@@ -146,8 +160,8 @@ class Commands:
         self.copy = copy
         self.runs = []
 
-    def start(self, arguments, environment=None):
-        self.runs.append(Run(self.copy.folder, arguments, environment or {}))
+    def start(self, arguments):
+        self.runs.append(Run(self.copy.folder, arguments))
 
     def wait(self, seconds):
         """One that failed, or one that still runs after that time, or neither."""
@@ -225,8 +239,8 @@ def examine(copy, mutation):
     try:
         if complaint := copy.make():
             sys.exit(f"{mutation.name} does not compile:\n{complaint}")
-        return copy.first_failure(mutation.tests, LIKELY_TESTS_SECONDS) or copy.first_failure(
-            "*", ALL_TESTS_SECONDS, os.cpu_count()
+        return copy.first_failure([mutation.tests], LIKELY_TESTS_SECONDS) or copy.first_failure(
+            copy.all_tests(), ALL_TESTS_SECONDS
         )
     finally:
         path.write_text(original)
@@ -251,7 +265,7 @@ def examine_all(copy, mutations, table):
     print(f"{len(mutations)} planted, {len(mutations) - len(missed)} found or explained", flush=True)
     if found:
         copy.make()
-        if test := copy.first_failure(":".join(found), ALL_TESTS_SECONDS):
+        if test := copy.first_failure([":".join(found)], ALL_TESTS_SECONDS):
             sys.exit(f"{test}, which found {found[test.split()[0]].name}, fails without a bug too")
     return not missed
 
