@@ -282,6 +282,7 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     if not build.is_relative_to(ROOT) or not (build / "build.ninja").exists():
         sys.exit(f"{build} is no build folder inside {ROOT}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # as Ctrl-C: nothing may be left running
     patterns = sys.argv[2:] or ["*"]
     for pattern in patterns:
         if not any(fnmatch.fnmatchcase(mutation.name, pattern) for mutation in mutations):
