@@ -521,6 +521,21 @@ TEST(Interconnect, BeyondTheCapacityOfAnotherCubeIsAnAddressError) {
   }
 }
 
+/// The first of two bursts lies at the end of one cube's addresses, where there is no memory, the second one at the
+/// beginning of the next cube's, which is further away and answers later.
+TEST(Interconnect, ABurstThatSucceedsDoesNotHideOneThatFailedBefore) {
+  in_child([] {
+    SystemConfig config = ring_of(2);
+    config.pe.dma.burst = Bytes(64);
+    Simulation simulation(config);
+    const std::string message = simulation.run_failing([](tl::Context& tl) {
+      const HbmAddress next_cube(CubeId(1), Bytes(0));
+      tl.load(HbmAddress(next_cube.value() - 64), {32}, DType::f32);
+    });
+    EXPECT_NE(message.find("ADDRESS_ERROR"), std::string::npos) << message;
+  });
+}
+
 // ---- the router, on memories of the test's own
 
 constexpr CubeId here(0);

@@ -73,18 +73,23 @@ TEST(Scheduler, DispatchIsALatencyNotAnOccupation) {
   EXPECT_EQ(schedule_by_hand(1).handed_on.back(), issue + operations * dispatch);
 }
 
-/// When the product starts that follows three MATH operations of 32 cycles each.
-[[nodiscard]] Picoseconds start_of_a_product_behind_math(std::int64_t math_queue_depth) {
+[[nodiscard]] SystemConfig with_math_queue(std::int64_t depth) {
   SystemConfig config = one_cube();
-  config.pe.math.queue_depth = math_queue_depth;
-  Simulation simulation(config);
-  simulation.run(
-      [](tl::Context& tl) {
-        const auto a = tl.buffer({64, 64}, DType::f16);
-        for (int n = 0; n < 3; ++n) tl.full({64, 128}, 1.0, DType::f32);
-        tl.dot(a, a);
-      },
-      tl::Policy::stall_on_use);
+  config.pe.math.queue_depth = depth;
+  return config;
+}
+
+/// Three MATH operations of 32 cycles each, then a product.
+void product_behind_math(tl::Context& tl) {
+  const auto a = tl.buffer({64, 64}, DType::f16);
+  for (int n = 0; n < 3; ++n) tl.full({64, 128}, 1.0, DType::f32);
+  tl.dot(a, a);
+}
+
+/// When the product starts.
+[[nodiscard]] Picoseconds start_of_a_product_behind_math(std::int64_t math_queue_depth) {
+  Simulation simulation(with_math_queue(math_queue_depth));
+  simulation.run(product_behind_math, tl::Policy::stall_on_use);
   for (const traces::OperationRow& row : simulation.rows()) {
     if (row.descriptor.engine == Engine::gemm) return row.start;
   }
@@ -97,6 +102,27 @@ TEST(Scheduler, CommandsLeaveInOrderSoThatAFullEngineHoldsUpTheOthers) {
   // Room for one: the first runs from 2 + 2 for 32 cycles, the second is presented and withheld, the third waits for it
   // in the scheduler, and the product behind the third, though its engine is idle.
   in_child([] { EXPECT_EQ(start_of_a_product_behind_math(1), Picoseconds(1000 * (2 + 2 + 32))); });
+}
+
+class HandOver : public PeObserver {
+ public:
+  void handed_on(const Descriptor& /*operation*/, Picoseconds at) override { times_.push_back(at); }
+  [[nodiscard]] const std::vector<Picoseconds>& times() const noexcept { return times_; }
+
+ private:
+  std::vector<Picoseconds> times_;
+};
+
+TEST(Scheduler, ACommandIsHandedOnNoEarlierThanTheOneBeforeIt) {
+  in_child([] {
+    HandOver observer;
+    Simulation simulation(with_math_queue(1));
+    simulation.observe(observer);
+    simulation.run(product_behind_math, tl::Policy::stall_on_use);
+    // As above: the third leaves when the second is accepted, and the product in the same instant.
+    EXPECT_EQ(observer.times(), (std::vector<Picoseconds>{Picoseconds(4'000), Picoseconds(6'000), Picoseconds(36'000),
+                                                          Picoseconds(36'000)}));
+  });
 }
 
 }  // namespace

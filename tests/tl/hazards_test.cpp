@@ -492,6 +492,23 @@ TEST(Waits, AComputationIsWaitedForAtIssueOrWhereItIsUsed) {
   });
 }
 
+TEST(Waits, AnAccumulatorIsWaitedForAsAnOperand) {
+  in_child_for_each_policy([](tl::Policy policy) {
+    Simulation simulation;
+    put(simulation, tile_at(0), all(1.0));
+    simulation.run(
+        [](tl::Context& tl) {
+          const auto x = tl.load(tile_at(0), tile, DType::f32);
+          tl.wait(x);
+          tl.dot(x, x, tl.full(tile, 1.0, DType::f32));
+        },
+        policy);
+    // For the fill, as above, at least; it is not that somebody would still need what is overwritten.
+    EXPECT_GE(simulation.time(TimeCause::compute), Picoseconds(6000));
+    EXPECT_EQ(simulation.time(TimeCause::scratch), Picoseconds(0));
+  });
+}
+
 TEST(Waits, TheEndOfAKernelDrainsWhatIsInFlight) {
   in_child_for_each_policy([](tl::Policy policy) {
     Simulation simulation;

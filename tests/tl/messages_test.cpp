@@ -123,6 +123,8 @@ TEST(Messages, ASentTensorMayBeOverwrittenAtOnce) {
     const auto receiver = [](tl::Context& tl) { tl.store(at(1), tl.recv(Direction::west, {512}, DType::f32)); };
     simulation.run_parts({{0, sender}, {1, receiver}}, from_west, policy);
     EXPECT_EQ(simulation.read(at(1), DType::f32, 512), std::vector<float>(512, 1.0F));
+    // It is the program that waits with the overwriting, until the message has landed.
+    EXPECT_EQ(simulation.time(TimeCause::scratch) > Picoseconds(0), policy != tl::Policy::blocking);
   });
 }
 
