@@ -13,4 +13,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 }
 
 // libsystemc.so asks for the symbol; nothing calls it.
-int sc_main(int /*argc*/, char** /*argv*/) { return 0; }
+extern "C" int sc_main(int /*argc*/, char** /*argv*/) { return 0; }
