@@ -7,7 +7,7 @@ build_dependencies=(
   libgtest-dev)
 
 # What ./check needs besides.
-check_dependencies=(git=git clang=clang++ clang-format=clang-format clang-tidy-22=clang-tidy-22 python3=python3
+check_dependencies=(git=git clang=clang++ libclang-rt-dev clang-format=clang-format clang-tidy-22=clang-tidy-22 python3=python3
   protobuf-compiler=protoc gtkwave=vcd2fst chromium=chromium chromium-driver=chromedriver)
 
 # missing_packages DEPENDENCY...: prints the packages of those that are not there.

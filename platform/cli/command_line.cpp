@@ -124,13 +124,8 @@ void add_outputs(CLI::App& app, OutputRequest& outputs) {
   add_file("--timeline", outputs.timeline, "Write a timeline for Perfetto; compressed if the name ends with .gz");
   add_file("--op-log", outputs.op_log, "Write a row for each operation: .sqlite, .db or .csv");
   app.add_flag("--critical-path", outputs.critical_path, "Find what the latency consists of");
-  app.add_flag_function(
-      "--verify-what-if",
-      [&outputs](std::int64_t count) {
-        outputs.verify_what_if = count > 0;
-        outputs.critical_path = outputs.critical_path || count > 0;
-      },
-      "Simulate what the critical path foretells (implies --critical-path)");
+  app.add_flag("--verify-what-if", outputs.verify_what_if,
+               "Simulate what the critical path foretells (implies --critical-path)");
   CLI::Option* report = add_file("--report", outputs.report, "Write a report in HTML to this file");
   add_time(
       app, "--report-from", [&outputs](Picoseconds time) { outputs.report_from = time; },
@@ -145,6 +140,18 @@ void add_outputs(CLI::App& app, OutputRequest& outputs) {
 void add_checks(CLI::App& app, CheckRequest& checks) {
   app.add_flag("--strict", checks.strict, "Warnings are errors; look for races without data too");
   app.add_flag("--trap-nan", checks.trap_nan, "End the run where its first NaN is born");
+}
+
+/// Two flags of their own: CLI11 answers "--flag=word" with exceptions of the standard library where one flag negates
+/// another or is counted.
+[[nodiscard]] std::function<void()> add_causal(CLI::App& app, std::optional<bool>& causal) {
+  CLI::Option* const yes = app.add_flag("--causal", "Causal mask, bottom-right aligned (default: prefill only)");
+  CLI::Option* const no = app.add_flag("--no-causal", "Every query sees every key (default: decode only)");
+  no->excludes(yes);
+  return [yes, no, &causal] {
+    if (*yes) causal = yes->as<bool>();
+    if (*no) causal = !no->as<bool>();
+  };
 }
 
 /// Throws CLI::ValidationError.
@@ -163,9 +170,7 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_count(sub, "--batch", workload.batch, "Sequences (default 1)");
   add_counts(sub, "--s-q", workload.s_q, "Queries of each sequence (default: 1 for decode, --s-kv for prefill)");
   add_counts(sub, "--s-kv", workload.s_kv, "Keys of each sequence: one count, or one for each sequence");
-  sub.add_flag_function(
-      "--causal,!--no-causal", [&workload](std::int64_t count) { workload.causal = count > 0; },
-      "Causal mask, bottom-right aligned (default: prefill only)");
+  const std::function<void()> take_causal = add_causal(sub, workload.causal);
   add_choice(sub, "--kv-layout", workload.kv_layout, layouts, "K and V as [H, S, D] (default) or [S, H, D]");
   add_choice(sub, "--dtype", workload.dtype, dtypes, "Storage type (default f16)");
   add_count(sub, "--tile", workload.tile, "Keys a step (default: 512 decode, 128 prefill, less if scratch is short)");
@@ -187,7 +192,9 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_checks(sub, run.checks);
   add_outputs(sub, run.outputs);
   sub.add_flag("--quiet", run.quiet, "Print nothing but errors");
-  sub.callback([&run, &command] {
+  sub.callback([&run, &command, take_causal] {
+    take_causal();
+    run.outputs.critical_path = run.outputs.critical_path || run.outputs.verify_what_if;
     check_run(run);
     command = run;
   });
@@ -231,7 +238,8 @@ void add_compare(CLI::App& app, CompareCommand& compare, std::optional<Command>&
 }
 
 [[nodiscard]] ParsedCommandLine refused(const std::string& message) {
-  return {std::nullopt, fmt::format("kernwave: {}\nTry `kernwave --help` or `kernwave run --help`.\n", message),
+  return {std::nullopt,
+          fmt::format("kernwave: {}\nTry `kernwave --help` or `kernwave run --help`.\n", in_one_line(message)),
           usage_error};
 }
 

@@ -809,7 +809,7 @@ std::string lines_of(const std::vector<Problem>& problems) {
 }  // namespace
 
 std::string Problem::to_string() const {
-  std::string text = file;
+  std::string text = in_one_line(file);
   if (line > 0) text += fmt::format(":{}", line);
   for (const std::string& part : {key, message}) {
     if (!text.empty() && !part.empty()) text += ": ";

@@ -201,6 +201,18 @@ std::string format_binary(std::int64_t count, const Dimension& dimension) {
 
 char lower(char c) noexcept { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
+/// Appends a character, or how it is written if it is a control character.
+void append_escaped(std::string& text, char c) {
+  const auto code = static_cast<unsigned char>(c);
+  if (c == '\n') {
+    text += "\\n";
+  } else if (code < 0x20 || code == 0x7f) {
+    text += fmt::format("\\x{:02x}", code);
+  } else {
+    text += c;
+  }
+}
+
 /// Edits (insert, delete, replace, swap neighbours) from one word to the other, case aside.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::size_t> before_last(to.size() + 1);
@@ -257,19 +269,20 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
+std::string in_one_line(std::string_view text) {
+  std::string result;
+  for (const char c : text) append_escaped(result, c);
+  return result;
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t max_length = 120;
   std::string result = "\"";
   for (const char c : text.substr(0, max_length)) {
-    const auto code = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       result += {'\\', c};
-    } else if (c == '\n') {
-      result += "\\n";
-    } else if (code < 0x20 || code == 0x7f) {
-      result += fmt::format("\\x{:02x}", code);
     } else {
-      result += c;
+      append_escaped(result, c);
     }
   }
   if (text.size() > max_length) result += "...";

@@ -61,6 +61,9 @@ class ParseError : public std::runtime_error {
 /// `text` without white space at its ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
 
+/// `text` with its control characters escaped, fit for one line of a message.
+[[nodiscard]] std::string in_one_line(std::string_view text);
+
 /// `text` in double quotes, fit for one line of a message: control characters are escaped, a long text is cut.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 

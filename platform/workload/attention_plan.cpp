@@ -177,12 +177,8 @@ std::string plan_ring(const RingPlanRequest& request, kernels::RingArgs& ring) {
                     format_quantity(need()), format_quantity(request.scratch)));
   }
   const std::int64_t most = chunks * ceil_div(longest_queries, args.block_queries);
-  while (ring.resident_blocks < most) {
-    ring.resident_blocks += chunks;
-    if (need() <= request.scratch) continue;
-    ring.resident_blocks -= chunks;
-    break;
-  }
+  const std::int64_t further = (request.scratch - need()).count() / (resident_block_need(args) * chunks).count();
+  ring.resident_blocks = std::min(most, chunks + chunks * further);
   std::int64_t circulations = 0;
   for (const kernels::RingSequence& sequence : ring.sequences) {
     circulations =

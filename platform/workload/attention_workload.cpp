@@ -25,6 +25,7 @@ using kernels::Span;
 
 constexpr std::int64_t longest_sequence = std::int64_t{1} << 28;
 constexpr std::int64_t largest_batch = 4096;
+constexpr std::int64_t most_programs = std::int64_t{1} << 20;  ///< of all ranks
 
 /// One length a sequence: the list as it is, or its only member repeated.
 [[nodiscard]] std::vector<std::int64_t> lengths(const std::vector<std::int64_t>& given, std::int64_t batch,
@@ -91,6 +92,7 @@ AttentionWorkload::AttentionWorkload(AttentionKernel kernel, const WorkloadReque
   common_.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(model_.head_dim)));
   common_.kv = request.kv.value_or(kernels::KvSource::load);
   common_.store_lse = request.lse;
+  check_programs();
   take_lengths(request);
   place_heads();
   make_plan(request);
@@ -142,6 +144,13 @@ std::int64_t AttentionWorkload::splits_in_cube() const {
   const bool linked = config_.pe.ipcq.topology != IpcqTopology::mesh;  // a mesh has no line through all PEs
   if (kernel_ != AttentionKernel::decode_short || !linked) return 1;
   return std::max<std::int64_t>(1, config_.pes_per_cube / (batch_ * model_.kv_heads));
+}
+
+/// Each of them takes some of the host's memory before anything is known to fit.
+void AttentionWorkload::check_programs() const {
+  if (programs() * ranks_ <= most_programs) return;
+  throw WorkloadError(fmt::format("{} KV heads x {} sequences x {} ranks are {} programs (allowed: up to {})",
+                                  common_.kv_heads, batch_, ranks_, programs() * ranks_, most_programs));
 }
 
 void AttentionWorkload::take_lengths(const WorkloadRequest& request) {

@@ -53,6 +53,7 @@ class AttentionWorkload : public Workload {
 
   void check(const WorkloadRequest& request) const;
   [[nodiscard]] std::int64_t splits_in_cube() const;
+  void check_programs() const;
   void take_lengths(const WorkloadRequest& request);
   void make_plan(const WorkloadRequest& request);
   void place_heads();

@@ -127,7 +127,7 @@ std::string name_in(const Json& document, const std::string& path) {
 }
 
 [[noreturn]] void fail(const std::string& path, std::vector<std::string> problems) {
-  for (std::string& problem : problems) problem = fmt::format("{}: {}", path, problem);
+  for (std::string& problem : problems) problem = fmt::format("{}: {}", in_one_line(path), problem);
   throw ModelShapeError(join_lines(problems));
 }
 

@@ -379,6 +379,12 @@ struct Mistake {
       {with({"--dtype", "int32"}), {"--dtype", "\"int32\""}},
       {with({"--data", "some"}), {"--data", "\"some\"", "full", "none"}},
       {with({"--kv-layout", "dsh"}), {"--kv-layout", "\"dsh\"", "hsd", "shd"}},
+      {with({"--causal=maybe"}), {"--causal", "maybe"}},
+      {with({"--no-causal=12x"}), {"--no-causal", "12x"}},
+      {with({"--causal", "--no-causal"}), {"--causal", "--no-causal"}},
+      {with({"--verify-what-if=maybe"}), {"--verify-what-if", "maybe"}},
+      {with({"two\nlines, \x1b[2J"}), {"two\\nlines, \\x1b[2J"}},
+      {with({"--config", "two\nlines.toml"}), {"two\\nlines.toml: cannot be read"}},
       {with({"--seed", "-1"}), {"--seed", "\"-1\""}},
       {with({"--seed", "one"}), {"--seed", "\"one\""}},
       // what a kernel needs

@@ -174,6 +174,7 @@ TEST(Quoting, KeepsAMessageOnOneLine) {
   EXPECT_EQ(in_quotes("plain"), "\"plain\"");
   EXPECT_EQ(in_quotes("a\nb\x1b\"\\"), "\"a\\nb\\x1b\\\"\\\\\"");
   EXPECT_LT(in_quotes(std::string(10'000, 'x')).size(), 200U);
+  EXPECT_EQ(in_one_line("a\nb\x1b\"\\"), "a\\nb\\x1b\"\\");
 }
 
 TEST(NearestName, IsTheFewestEditsAwayAndNotFarFetched) {

@@ -261,6 +261,17 @@ TEST(Workloads, ThatDoNotFitInACubeNameTheTensor) {
   EXPECT_EQ(error_of(request, config), "no error");
 }
 
+TEST(Workloads, OfMoreProgramsThanAnyoneRunsAreRefusedAtOnce) {
+  // 256 KV heads x 4096 sequences are 2^20 programs.
+  WorkloadRequest request = attention(decode, 256, 1, 1);
+  request.batch = 4096;
+  request.s_kv = {1};
+  EXPECT_EQ(error_of(request, machine(8, 8)), "no error");
+  request.kernel = "gqa_attention_decode_long";
+  EXPECT_EQ(error_of(request, machine(8, 8)),
+            "256 KV heads x 4096 sequences x 8 ranks are 8388608 programs (allowed: up to 1048576)");
+}
+
 // ---- the planner ----------------------------------------------------------------------------------------------------
 
 /// What the planner reckons with, from the shape that a workload resolved.
@@ -416,6 +427,20 @@ TEST(AttentionPlan, RefusesWhatNoBlockAndNoTileHolds) {
   const std::string error = error_of(large_tile);
   EXPECT_TRUE(contains(error, "4 rows of head_dim 128 with tiles of 4096 keys need ")) << error;
   EXPECT_TRUE(contains(error, "pe.scratch.capacity is 1 MiB")) << error;
+}
+
+TEST(AttentionPlan, OfARingKeepsAsManyBlocksInScratchAsFit) {
+  // A block of 1 query x 128 heads of head_dim 1: 256 B of Q, 512 B each of O, m and l, 1792 B together. A scratch of
+  // 1792 MiB more holds 2^20 more of them.
+  WorkloadRequest request = attention("gqa_attention_prefill_long", 1, 128, 1);
+  request.s_q = {1 << 22};
+  request.s_kv = {1};
+  SystemConfig config = machine(1, 1);
+  const auto blocks_with = [&](Bytes scratch) {
+    config.pe.scratch.capacity = scratch;
+    return make_workload(request, config)->shape().at("resident_blocks").as_int();
+  };
+  EXPECT_EQ(blocks_with(Bytes((1792 << 20) + (1 << 20))) - blocks_with(Bytes(1 << 20)), 1 << 20);
 }
 
 // ---- what no kernel can do without ----------------------------------------------------------------------------------

@@ -1,0 +1,46 @@
+# What people write crashes nothing, hangs nothing and is never refused without a message, whatever it is: a short run of
+# each fuzzer. By hand, for longer: bash tests/build/fuzz.sh BUILD_FOLDER SECONDS [keep]
+#
+# SECONDS are those of each fuzzer; "keep" adds what it found to be new to tests/fuzz/corpus. An input that fails stays in
+# BUILD_FOLDER/fuzz/failures.
+SOURCE_DIR="${SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}"
+BUILD_DIR="$(cd "${1:-${BUILD_DIR:-$SOURCE_DIR/build/release}}" && pwd)"
+CMAKE="${CMAKE:-cmake}"
+CXX="${CXX:-c++}"
+GENERATOR="${GENERATOR:-Ninja}"
+seconds="${2:-}"
+keep="${3:-}"
+. "$(dirname "$0")/common.sh"
+
+command -v clang++ >/dev/null || fail "clang++ is not installed (Debian's package clang); scripts/dependencies.sh asks for it"
+[ -z "$keep" ] || [ "$keep" = keep ] || fail "unknown argument: $keep (there is keep)"
+
+arguments=()
+[ -z "${SYSTEMC_PACKAGE:-}" ] || arguments+=(-DSystemCLanguage_DIR="$SYSTEMC_PACKAGE")
+[ -n "${SYSTEMC_HOME:-}" ] || unset SYSTEMC_HOME
+[ -z "${CXX_STANDARD:-}" ] || arguments+=(-DCMAKE_CXX_STANDARD="$CXX_STANDARD")
+
+build="$BUILD_DIR/fuzz"
+run "$temporary/configure.log" "$CMAKE" -S "$SOURCE_DIR" --preset fuzz -B "$build" -G "$GENERATOR" \
+  -DKERNWAVE_FUZZ_BUILT="$BUILD_DIR" "${arguments[@]}"
+run "$temporary/build.log" "$CMAKE" --build "$build" --target kernwave_fuzzers --parallel 2
+
+# A run of a fixed number of inputs from a fixed seed is the same every time; a long one is not meant to be.
+limit=(-seed=1)
+if [ -n "$seconds" ]; then limit=(-max_total_time="$seconds"); fi
+export TMPDIR="$temporary" ASAN_OPTIONS=quarantine_size_mb=16
+
+# fuzz TARGET RUNS
+fuzz() {
+  local target="$1" corpus="$SOURCE_DIR/tests/fuzz/corpus/$1" found="$temporary/$1" extent=()
+  [ -n "$seconds" ] || extent=(-runs="$2")
+  mkdir -p "$found" "$build/failures"
+  run "$temporary/$target.log" "$build/bin/kernwave_fuzz_$target" "${limit[@]}" "${extent[@]}" -max_len=4096 -timeout=5 \
+    -rss_limit_mb=512 -dict="$SOURCE_DIR/tests/fuzz/$target.dict" -artifact_prefix="$build/failures/$target." \
+    "$found" "$corpus" </dev/null
+  grep -E '^Done ' "$temporary/$target.log" | sed "s/^/$target: /"
+  [ -z "$keep" ] || run "$temporary/$target.merge.log" "$build/bin/kernwave_fuzz_$target" -merge=1 "$corpus" "$found"
+}
+fuzz configuration 2000
+fuzz model_shape 20000
+fuzz command_line 4000
