@@ -21,7 +21,8 @@ struct Track {
 class Reader {
  public:
   [[nodiscard]] TimelineFile read(const std::string& path) {
-    const TextMessage trace = read_protobuf(path, test_file("tests/traces/perfetto_subset.proto").string(), "perfetto.protos.Trace");
+    const TextMessage trace =
+        read_protobuf(path, test_file("tests/traces/perfetto_subset.proto").string(), "perfetto.protos.Trace");
     const auto packets = trace.messages.find("packet");
     if (packets == trace.messages.end()) return {};
     EXPECT_EQ(packets->second.front().number("sequence_flags"), 1) << "the state of the sequence begins here";

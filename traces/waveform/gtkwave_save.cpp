@@ -25,7 +25,6 @@ constexpr std::string_view as_translated_decimal = "@2024\n";
 constexpr std::string_view begin_group = "@800200\n";
 constexpr std::string_view end_group = "@1000200\n";
 
-
 enum class Colour : std::uint8_t { standard, red, orange, yellow, green, blue, indigo, violet };
 
 struct ColourRule {
