@@ -97,7 +97,7 @@ void write_if_different(const fs::path& folder, const FormerGoldens& former, con
 
 /// All kernels, or those that the option names.
 [[nodiscard]] std::vector<std::string> chosen_kernels(const std::string& argument) {
-  const std::vector<std::string> all = golden_kernels();
+  std::vector<std::string> all = golden_kernels();
   if (argument == update_option) return all;
   if (argument[update_option.size()] != '=') throw std::invalid_argument(fmt::format("'{}' is no option", argument));
   std::vector<std::string> chosen;
