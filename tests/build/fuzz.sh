@@ -44,6 +44,6 @@ fuzz() {
   grep -E '^Done ' "$temporary/$target.log" | sed "s/^/$target: /"
   [ -z "$keep" ] || run "$temporary/$target.merge.log" "$build/bin/kernwave_fuzz_$target" -merge=1 "$corpus" "$found"
 }
-fuzz configuration 2000
-fuzz model_shape 20000
-fuzz command_line 4000
+fuzz configuration 500
+fuzz model_shape 5000
+fuzz command_line 1000
