@@ -43,7 +43,7 @@ TEST_P(FuzzCorpus, AndSoIsWhatIsLeftWhereItIsCutOff) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, FuzzCorpus, ::testing::ValuesIn(fuzz_targets),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& target) { return std::string(target.param.name); });
 
 }  // namespace
 }  // namespace kernwave::testing
