@@ -1,6 +1,11 @@
 #include "platform/config/configuration.h"
 
 #include <fmt/format.h>
+
+// toml++ asserts, or with NDEBUG lets the compiler assume, that a name begins after "[". That is for the author of the
+// text to say, and the library goes on to check it.
+#undef NDEBUG
+#define TOML_ASSERT(expression) static_assert(true)
 #include <toml++/toml.h>
 
 #include <algorithm>

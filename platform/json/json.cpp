@@ -42,7 +42,7 @@ JsonError error_at(std::string_view source_name, std::string_view text, std::siz
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
   const std::size_t newline = before.rfind('\n');
   const std::size_t column = newline == std::string_view::npos ? before.size() + 1 : before.size() - newline;
-  return JsonError(fmt::format("{}:{}:{}: {}", in_one_line(source_name), line, column, message));
+  return JsonError(fmt::format("{}:{}:{}: {}", in_one_line(source_name), line, column, in_one_line(message)));
 }
 
 /// Refuses text that nests too deeply, before anything recurses over it.

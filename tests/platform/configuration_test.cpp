@@ -438,6 +438,7 @@ TEST_F(ConfigurationFiles, WithAMistakeNameFileLineKeyAndWhatIsAllowed) {
       {"preset = 3", 1, "preset", {"the name of a preset", "ahbm, ahbm-ws", "got the integer 3"}},
       // not TOML
       {"[pe\nclock = 1", 1, "", {"not TOML"}},
+      {"[\\pe]\nclock = \"1 GHz\"", 1, "", {"not TOML", "expected bare key starting character", "\\"}},
       {"[pe]\nclock = 1 GHz", 2, "", {"not TOML"}},
       {"[pe.gemm]\nrows = 1\nrows = 2", 3, "", {"not TOML", "rows"}},
       {"[hbm]\n[pe]\n[hbm]", 3, "", {"not TOML", "hbm"}},

@@ -143,12 +143,14 @@ TEST(JsonReading, NamesLineAndColumnOfAMistake) {
       {"\"\xff\"", "file.json:1:2: "},
       {"\"open", "file.json:1:6: "},
       {"[1,]", "file.json:1:4: "},
+      {"[1 \"a\x7f\"]", "file.json:1:7: "},
   };
   for (const Case& bad : cases) {
     const std::string error = parse_error(bad.text);
     EXPECT_EQ(error.substr(0, bad.start.size()), bad.start) << "of " << bad.text << ": " << error;
     EXPECT_EQ(error.find("json.exception"), std::string::npos) << error;
     EXPECT_GT(error.size(), bad.start.size() + 5) << "no reason given";
+    EXPECT_EQ(error.find('\x7f'), std::string::npos) << error;
   }
 }
 
