@@ -99,6 +99,7 @@ TEST(Messages, ASendLetsTheReceiverSeeWhatWasStoredBefore) {
     testing::put(simulation, at(0), testing::tabulate({32, 64}, DType::f32, [](auto, auto) { return 7.0; }));
     const auto sender = [](tl::Context& tl) {
       const auto token = tl.buffer({1}, DType::f32);
+      tl.store(at(0, 1 << 20), tl.full({512, 256}, 9.0, DType::f32));  // keeps the channel busy
       tl.store(at(0), tl.full({32, 64}, 8.0, DType::f32));
       tl.send(Direction::south, token);
     };
