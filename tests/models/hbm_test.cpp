@@ -97,12 +97,17 @@ TEST(Hbm, AnswersAfterLatencyAndTheBusiestChannelsBytes) {
     const Transaction& four_blocks = bench.port().read(2 * far, HbmAddress(0), 4 * block);
     // A block and a half from the middle of one: 128 B, then 256 B in the next channel.
     const Transaction& shifted = bench.port().write(3 * far, HbmAddress(128), numbers(384));
+    const Transaction& two_halves = bench.port().read(4 * far, HbmAddress(128), block);
+    // The last channel is not the busiest.
+    const Transaction& block_and_byte = bench.port().read(5 * far, HbmAddress(0), block + Bytes(1));
     bench.run();
     EXPECT_EQ(byte.end_request, Picoseconds(0));
     EXPECT_EQ(byte.response, latency + Picoseconds(ps_per_byte));
     EXPECT_EQ(one_block.response, far + latency + block_time);
     EXPECT_EQ(four_blocks.response, 2 * far + latency + block_time);
     EXPECT_EQ(shifted.response, 3 * far + latency + block_time);
+    EXPECT_EQ(two_halves.response, 4 * far + latency + Picoseconds(128 * ps_per_byte));
+    EXPECT_EQ(block_and_byte.response, 5 * far + latency + block_time);
     EXPECT_EQ(shifted.status(), tlm::TLM_OK_RESPONSE);
   });
 }

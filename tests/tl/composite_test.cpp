@@ -405,6 +405,28 @@ TEST(Composite, ScopesMayEndWhileItIsInFlight) {
   });
 }
 
+TEST(Composite, AStagingAreaIsKeptAsLongAsItIsInFlight) {
+  in_child_for_each_policy([](tl::Policy policy) {
+    Simulation simulation;
+    put(simulation, b_at, all(0.5));
+    simulation.run(
+        [](tl::Context& tl) {
+          const auto a = tl.full(square, 1.0, DType::f32);
+          const auto out = tl.buffer(square, DType::f32);
+          {
+            const auto scope = tl.scratch_scope();
+            const auto staging = tl.staging(Bytes(2048));
+            tl.composite(a, tl.ref(b_at, square, DType::f32), CompositeOptions().out(out).tile(16).through(staging));
+          }
+          tl.full({64, 32}, 9.0, DType::f32);  // where the tiles land
+          tl.store(result_at, out);
+        },
+        policy);
+    EXPECT_EQ(get(simulation, result_at, square, DType::f32), all(16.0));
+    EXPECT_GT(simulation.time(TimeCause::scratch), Picoseconds(0));
+  });
+}
+
 TEST(Composite, ManyShareAStagingArea) {
   in_child_for_each_policy([](tl::Policy policy) {
     Simulation simulation;

@@ -95,10 +95,12 @@ TEST(Messages, ASendLetsTheReceiverSeeWhatWasStoredBefore) {
   in_child_for_each_policy([](tl::Policy policy) {
     SystemConfig config = cubes(1);
     config.pes_per_cube = 2;
+    config.hbm.queue_depth = 1;  // a second store stays outside the memory until the first has ended
     Simulation simulation(config);
     testing::put(simulation, at(0), testing::tabulate({32, 64}, DType::f32, [](auto, auto) { return 7.0; }));
     const auto sender = [](tl::Context& tl) {
       const auto token = tl.buffer({1}, DType::f32);
+      tl.store(at(0, 1 << 20), tl.full({512, 256}, 9.0, DType::f32));
       tl.store(at(0), tl.full({32, 64}, 8.0, DType::f32));
       tl.send(Direction::south, token);
     };
@@ -109,6 +111,7 @@ TEST(Messages, ASendLetsTheReceiverSeeWhatWasStoredBefore) {
     simulation.run_parts({{0, sender}, {1, receiver}}, {{Direction::north}, Bytes(64)}, policy);
     EXPECT_EQ(testing::get(simulation, at(0, 65536), {32, 64}, DType::f32),
               testing::tabulate({32, 64}, DType::f32, [](auto, auto) { return 8.0; }));
+    EXPECT_EQ(simulation.time(TimeCause::memory_order) > Picoseconds(0), policy != tl::Policy::blocking);
   });
 }
 
