@@ -380,7 +380,7 @@ struct Mistake {
       {with({"--data", "some"}), {"--data", "\"some\"", "full", "none"}},
       {with({"--kv-layout", "dsh"}), {"--kv-layout", "\"dsh\"", "hsd", "shd"}},
       {with({"--causal=maybe"}), {"--causal", "maybe"}},
-      {with({"--no-causal=12x"}), {"--no-causal", "12x"}},
+      {with({"--no-causal=maybe"}), {"--no-causal", "maybe"}},
       {with({"--causal", "--no-causal"}), {"--causal", "--no-causal"}},
       {with({"--verify-what-if=maybe"}), {"--verify-what-if", "maybe"}},
       {with({"two\nlines, \x1b[2J"}), {"two\\nlines, \\x1b[2J"}},

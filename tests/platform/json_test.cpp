@@ -143,7 +143,7 @@ TEST(JsonReading, NamesLineAndColumnOfAMistake) {
       {"\"\xff\"", "file.json:1:2: "},
       {"\"open", "file.json:1:6: "},
       {"[1,]", "file.json:1:4: "},
-      {"[1 \"a\x7f\"]", "file.json:1:7: "},
+      {"[\"a\x7f\\q\"]", "file.json:1:6: "},
   };
   for (const Case& bad : cases) {
     const std::string error = parse_error(bad.text);
