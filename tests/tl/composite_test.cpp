@@ -377,6 +377,23 @@ TEST(Composite, WaitsForWritersOfItsOperandsAndForUsersOfItsResult) {
   });
 }
 
+TEST(Composite, ItsFactorInScratchMayBeOverwrittenAtOnce) {
+  in_child_for_each_policy([](tl::Policy policy) {
+    Simulation simulation;
+    put(simulation, b_at, all(0.5));
+    simulation.run(
+        [](tl::Context& tl) {
+          const auto a = tl.full(square, 3.0, DType::f32);
+          const auto out = tl.buffer(square, DType::f32);
+          tl.composite(a, tl.ref(b_at, square, DType::f32), CompositeOptions().out(out).tile(16));
+          tl.fill(a, 0.0);  // waits until the last tile has read it
+          tl.store(result_at, out);
+        },
+        policy);
+    EXPECT_EQ(get(simulation, result_at, square, DType::f32), all(32 * 1.5));
+  });
+}
+
 TEST(Composite, ScopesMayEndWhileItIsInFlight) {
   in_child_for_each_policy([](tl::Policy policy) {
     Simulation simulation;

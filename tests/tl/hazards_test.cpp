@@ -329,6 +329,27 @@ TEST(ScratchHazards, TwoReadersOfOneTensorDoNotWaitForEachOther) {
   });
 }
 
+TEST(ScratchHazards, OfSeveralReadersAllAreWaitedFor) {
+  in_child_for_each_policy([](tl::Policy policy) {
+    Simulation simulation;
+    simulation.run(
+        [&](tl::Context& tl) {
+          const PeCpu& cpu = simulation.pe().cpu();
+          const auto x = tl.full(tile, 2.0, DType::f32);
+          tl.wait(x);
+          const Picoseconds end_of_store = cpu.local_time() + Picoseconds(8000) + transfer_after_issue();
+          tl.store(tile_at(0), x);
+          const auto y = x + x;  // reads x too, and is done long before
+          tl.fill(x, 9.0);
+          EXPECT_GE(cpu.local_time(), end_of_store);
+          tl.store(tile_at(1), y);
+        },
+        policy);
+    EXPECT_EQ(tile_in(simulation, 0), all(2.0));
+    EXPECT_EQ(tile_in(simulation, 1), all(4.0));
+  });
+}
+
 // ---- HBM
 
 TEST(HbmOrder, ALoadThenAStoreToItsBytesThenItsUseIsTheOldValue) {
