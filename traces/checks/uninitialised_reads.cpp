@@ -64,25 +64,24 @@ void UninitialisedReads::check_hbm(const IssuedOperation& operation, const HbmRe
   note(operation, {operation.issued, operation.descriptor, operation.where, std::nullopt, HbmAddress(cube, *first), 0});
 }
 
-void UninitialisedReads::note(const IssuedOperation& operation, const Finding& finding) {
-  const auto [found, is_new] = by_line_.try_emplace({operation.where.file, operation.where.line}, finding);
-  if (is_new) return;
+bool UninitialisedReads::is_earlier(const Finding& a, const Finding& b) {
   const auto key = [](const Finding& one) {
     return std::make_tuple(one.issued.count(), one.operation.id.pe.count(), one.operation.id.sequence);
   };
-  if (key(finding) < key(found->second)) found->second = finding;
+  return key(a) < key(b);
+}
+
+void UninitialisedReads::note(const IssuedOperation& operation, const Finding& finding) {
+  const auto [found, is_new] = by_line_.try_emplace({operation.where.file, operation.where.line}, finding);
+  if (is_new) return;
+  if (is_earlier(finding, found->second)) found->second = finding;
 }
 
 std::vector<std::string> UninitialisedReads::findings() const {
   std::vector<const Finding*> order;
   order.reserve(by_line_.size());
   for (const auto& [line, finding] : by_line_) order.push_back(&finding);
-  std::sort(order.begin(), order.end(), [](const Finding* a, const Finding* b) {
-    const auto key = [](const Finding& one) {
-      return std::make_tuple(one.issued.count(), one.operation.id.pe.count(), one.operation.id.sequence);
-    };
-    return key(*a) < key(*b);
-  });
+  std::sort(order.begin(), order.end(), [](const Finding* a, const Finding* b) { return is_earlier(*a, *b); });
   std::vector<std::string> texts;
   texts.reserve(order.size());
   for (const Finding* finding : order) {

@@ -45,6 +45,8 @@ class UninitialisedReads : public PeObserver {
   [[nodiscard]] ByteMarks& written(PeId pe);
   void check_scratch(const IssuedOperation& operation, const ScratchOperand& operand);
   void check_hbm(const IssuedOperation& operation, const HbmRegion& region);
+  /// Whatever order the calls of different PEs come in.
+  [[nodiscard]] static bool is_earlier(const Finding& a, const Finding& b);
   void note(const IssuedOperation& operation, const Finding& finding);
 
   const System& system_;
