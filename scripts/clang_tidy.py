@@ -3,10 +3,11 @@
 
 usage: clang_tidy.py BUILD_FOLDER [JOBS]
 
-A file has changed when its text, a header it includes, its compiler flags, .clang-tidy or clang-tidy itself has. What it
-includes is what Ninja noted when it compiled it, so the folder must have been built. The build's precompiled headers are
-left out, which hold headers of ours: a file that forgets to include one is found here. Those of others that take long
-are parsed once.
+Source files that the build compiles together are diagnosed together, so that the headers they share are parsed once; but
+in the opposite order, so that a file that leaves an include to the one before it is found here. They have changed when
+the text of one, a header it includes, its compiler flags, .clang-tidy or clang-tidy itself has. What they include is
+what Ninja noted when it compiled them, so the folder must have been built. The build's precompiled headers are left out,
+which hold headers of ours. Those of others that take long are parsed once.
 """
 
 import concurrent.futures
@@ -34,51 +35,38 @@ SLOW_HEADERS = """#define SC_INCLUDE_DYNAMIC_PROCESSES
 """
 
 
-def without_precompiled_header(arguments):
-    """The compiler's arguments without the precompiled header and the level of optimisation, which changes nothing here."""
+class Unit:
+    """Source files that are compiled together, and how."""
+
+    def __init__(self, entry):
+        self.folder = pathlib.Path(entry["directory"])
+        file = (self.folder / entry["file"]).resolve()
+        arguments = shlex.split(entry["command"])
+        self.output = arguments[arguments.index("-o") + 1]
+        self.options = options_that_matter(arguments[1 : arguments.index("-o")])
+        self.sources = [file]
+        if re.fullmatch(r"unity_\d+_cxx\.cxx", file.name):
+            included = re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)
+            self.sources = [pathlib.Path(source) for source in reversed(included)]
+
+
+def options_that_matter(options):
+    """The compiler's options without the precompiled header and the level of optimisation, which changes nothing here."""
     kept = []
-    rest = iter(arguments)
-    for argument in rest:
-        if argument == "-include":
+    rest = iter(options)
+    for option in rest:
+        if option == "-include":
             file = next(rest)
             if "cmake_pch" not in file:
-                kept += [argument, file]
-        elif argument != "-Winvalid-pch" and not argument.startswith("-O"):
-            kept.append(argument)
+                kept += [option, file]
+        elif option not in ("-Winvalid-pch", "-MD") and not option.startswith("-O"):
+            kept.append(option)
     return kept
 
 
-def read_compile_commands(build):
-    commands = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        file = pathlib.Path(entry["directory"], entry["file"]).resolve()
-        if "cmake_pch" in file.name:
-            continue
-        arguments = without_precompiled_header(shlex.split(entry["command"]))
-        entry["file"] = str(file)
-        entry["command"] = shlex.join(arguments)
-        entry["output"] = arguments[arguments.index("-o") + 1]
-        commands[file] = entry
-    return commands
-
-
-def options_of(entry):
-    arguments = shlex.split(entry["command"])
-    return arguments[1 : arguments.index("-o")]
-
-
-def precompile_slow_headers(commands, database):
-    """Makes each command begin with the headers that take long."""
-    header = database / "slow_headers.h"
-    precompiled = database / "slow_headers.pch"
-    header.write_text(SLOW_HEADERS)
-    compiler = f"clang++-{TOOL_VERSION}"
-    every_option = dict.fromkeys(option for entry in commands.values() for option in options_of(entry))
-    options = [option for option in every_option if option.startswith(("-D", "-std"))]
-    subprocess.run([compiler, *options, "-x", "c++-header", header, "-o", precompiled], check=True)
-    for entry in commands.values():
-        first, *rest = shlex.split(entry["command"])
-        entry["command"] = shlex.join([first, "-include-pch", str(precompiled), *rest])
+def read_units(build):
+    entries = json.loads((build / "compile_commands.json").read_text())
+    return [Unit(entry) for entry in entries if "cmake_pch" not in pathlib.Path(entry["file"]).name]
 
 
 def read_dependencies(build):
@@ -99,16 +87,17 @@ def read_dependencies(build):
 
 
 class Fingerprints:
-    """Names the state of a source file and of everything that its diagnosis depends on."""
+    """Names the state of a unit and of everything that its diagnosis depends on."""
 
     def __init__(self, tidy):
         version = subprocess.run([tidy, "--version"], check=True, capture_output=True, text=True).stdout
-        self.common = version + SLOW_HEADERS + (ROOT / ".clang-tidy").read_text()
+        self.common = version + SLOW_HEADERS
         self.states = {}
 
-    def of(self, entry, dependencies):
-        files = sorted(file for file in dependencies if "cmake_pch" not in file.name)
-        text = "\n".join([self.common, entry["command"], *(self._state(file) for file in files)])
+    def of(self, unit, configuration, dependencies):
+        files = sorted(file for file in dependencies if file.suffix in (".h", ".cpp", "") and "cmake_pch" not in file.name)
+        names = [configuration, *unit.options, *map(str, unit.sources)]
+        text = "\n".join([self.common, *names, *(self._state(file) for file in files)])
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _state(self, file):
@@ -126,14 +115,48 @@ class Fingerprints:
         return f"{status.st_size} {status.st_mtime_ns}"
 
 
-def diagnose(tidy, database, file):
-    """What clang-tidy finds, or an empty text."""
-    result = subprocess.run([tidy, "--quiet", "-p", database, file], capture_output=True, text=True)
-    if result.returncode == 0:
-        return ""
-    noise = re.compile(r"^\d+ warnings? (and \d+ errors? )?generated\.$|^Suppressed ")
-    lines = [line for line in (result.stdout + result.stderr).splitlines() if not noise.match(line)]
-    return "\n".join(lines)
+class Diagnosis:
+    """clang-tidy over the units of a build, with files of its own in a folder."""
+
+    def __init__(self, tidy, folder):
+        self.tidy = tidy
+        self.folder = folder
+        self.precompiled = folder / "slow_headers.pch"
+        self.configurations = {}
+
+    def configuration_of(self, unit):
+        """The text of the .clang-tidy files that hold for the unit's sources."""
+        folder = unit.sources[0].parent
+        if folder not in self.configurations:
+            # Of sources that are included, here alone it is meant.
+            command = [self.tidy, "--checks=-bugprone-suspicious-include", "--dump-config", unit.sources[0], "--"]
+            self.configurations[folder] = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        return self.configurations[folder]
+
+    def precompile_slow_headers(self, units):
+        header = self.folder / "slow_headers.h"
+        header.write_text(SLOW_HEADERS)
+        every_option = dict.fromkeys(option for unit in units for option in unit.options)
+        options = [option for option in every_option if option.startswith(("-D", "-std"))]
+        compiler = f"clang++-{TOOL_VERSION}"
+        subprocess.run([compiler, *options, "-x", "c++-header", header, "-o", self.precompiled], check=True)
+
+    def of(self, unit, name):
+        """What clang-tidy finds, or an empty text."""
+        configuration = self.folder / f"{name}.config"
+        configuration.write_text(self.configuration_of(unit))
+        file = self.folder / f"{name}.cpp"
+        file.write_text("".join(f'#include "{source}"\n' for source in unit.sources))
+        command = [self.tidy, "--quiet", f"--config-file={configuration}", file, "--", *unit.options]
+        command += ["-include-pch", str(self.precompiled)]
+        result = subprocess.run(command, cwd=unit.folder, capture_output=True, text=True)
+        configuration.unlink()
+        file.unlink()
+        if result.returncode == 0:
+            return ""
+        noise = re.compile(r"^\d+ warnings? (and \d+ errors? )?generated\.$|^Suppressed ")
+        lines = [line for line in (result.stdout + result.stderr).splitlines() if not noise.match(line)]
+        return "\n".join(lines)
 
 
 def main():
@@ -145,36 +168,39 @@ def main():
     if not tidy:
         sys.exit(f"clang-tidy-{TOOL_VERSION} is not installed")
 
-    commands = read_compile_commands(build)
+    units = read_units(build)
     dependencies = read_dependencies(build)
-    unbuilt = [str(file) for file, entry in commands.items() if entry["output"] not in dependencies]
+    unbuilt = [str(unit.sources[0]) for unit in units if unit.output not in dependencies]
     if unbuilt:
         sys.exit("not built yet, so what they include is unknown: " + ", ".join(unbuilt))
 
-    database = build / "clang-tidy"
-    clean = database / "clean"
+    folder = build / "clang-tidy"
+    clean = folder / "clean"
     clean.mkdir(parents=True, exist_ok=True)
+    diagnosis = Diagnosis(tidy, folder)
     fingerprints = Fingerprints(tidy)
-    current = {file: fingerprints.of(entry, dependencies[entry["output"]]) for file, entry in commands.items()}
+    current = {
+        fingerprints.of(unit, diagnosis.configuration_of(unit), dependencies[unit.output]): unit for unit in units
+    }
     for stamp in clean.iterdir():
-        if stamp.name not in current.values():
+        if stamp.name not in current:
             stamp.unlink()
-    changed = sorted(file for file, name in current.items() if not (clean / name).exists())
-    print(f"{len(commands)} source files, {len(changed)} of them new or changed", flush=True)
+    changed = {name: unit for name, unit in current.items() if not (clean / name).exists()}
+    sources = sum(len(unit.sources) for unit in units)
+    print(f"{sources} source files, {sum(len(unit.sources) for unit in changed.values())} to look at", flush=True)
     if changed:
-        precompile_slow_headers(commands, database)
-        (database / "compile_commands.json").write_text(json.dumps(list(commands.values())))
+        diagnosis.precompile_slow_headers(units)
 
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for file, findings in zip(changed, pool.map(lambda file: diagnose(tidy, database, file), changed)):
+        for name, findings in zip(changed, pool.map(lambda name: diagnosis.of(changed[name], name), changed)):
             if findings:
                 failed += 1
                 print(findings, flush=True)
             else:
-                (clean / current[file]).touch()
+                (clean / name).touch()
     if failed:
-        sys.exit(f"clang-tidy objects to {failed} of {len(commands)} source files")
+        sys.exit("clang-tidy objects to some of them")
 
 
 if __name__ == "__main__":

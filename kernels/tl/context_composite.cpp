@@ -10,7 +10,7 @@ namespace kernwave::tl {
 
 namespace {
 
-constexpr const char* operation = "composite";
+constexpr const char* composite_name = "composite";
 
 enum class StepKind : std::uint8_t { none, unary, binary, cast };
 
@@ -98,18 +98,18 @@ Staging Context::make_staging(const char* asked_by, Bytes slot_bytes, SourceLoca
 void Context::check_factors(const CompositeOperand& a, const CompositeOperand& b, const CompositeOptions& options,
                             SourceLocation where) const {
   for (const CompositeOperand* factor : {&a, &b}) {
-    if (!factor->is_ref()) check_alive(operation, factor->tensor(), where);
+    if (!factor->is_ref()) check_alive(composite_name, factor->tensor(), where);
   }
-  check_product(operation, a.shape(), a.dtype(), b.shape(), b.dtype(), where);
+  check_product(composite_name, a.shape(), a.dtype(), b.shape(), b.dtype(), where);
   if (a.is_ref() && options.axis() == CompositeAxis::n) {
-    fail(operation, where,
+    fail(composite_name, where,
          fmt::format("a ({}) is in HBM, but tiles along N all use the whole of it: load it, or cut along K",
                      description_of(a)));
   }
   const std::int64_t extent = options.axis() == CompositeAxis::n ? b.shape()[1] : a.shape()[1];
   const std::int64_t tile = options.tile().value_or(extent);
   if (tile < 1 || tile > extent) {
-    fail(operation, where,
+    fail(composite_name, where,
          fmt::format("a tile has 1 to {} {} of {} by {}, not {}", extent,
                      options.axis() == CompositeAxis::n ? "columns" : "elements of K", description_of(a),
                      description_of(b), tile));
@@ -121,31 +121,31 @@ const Tensor& Context::composite_target(const CompositeOperand& a, const Composi
                                         const CompositeOptions& options, SourceLocation where) const {
   const Shape shape{a.shape()[0], b.shape()[1]};
   if (options.out().has_value() == options.acc().has_value()) {
-    fail(operation, where,
+    fail(composite_name, where,
          fmt::format("needs either out or acc, a tensor of {} for the result of {} by {}", to_string(shape),
                      description_of(a), description_of(b)));
   }
   const bool adds = options.acc().has_value();
   const Tensor& target = adds ? *options.acc() : *options.out();
-  check_alive(operation, target, where);
+  check_alive(composite_name, target, where);
   const std::size_t steps = options.step_count();
   if (steps > max_composite_steps) {
-    fail(operation, where, fmt::format("an epilogue has at most {} steps, not {}", max_composite_steps, steps));
+    fail(composite_name, where, fmt::format("an epilogue has at most {} steps, not {}", max_composite_steps, steps));
   }
   const bool casts = steps > 0 && options.step(steps - 1).op == MathOp::cast;
   const bool narrow = target.dtype() == DType::f16 || target.dtype() == DType::bf16;
   if (target.shape() != shape || (casts ? adds || !narrow : target.dtype() != DType::f32)) {
     fail(
-        operation, where,
+        composite_name, where,
         fmt::format("{} is {}, the result {} {}", adds ? "acc" : "out", to_string(target), to_string(shape),
                     casts ? "f16 or bf16, by a cast into out" : "f32 (f16 or bf16 where the epilogue ends in a cast)"));
   }
   for (int axis = 0; axis < 2; ++axis) {
-    require(shape[axis] == 1 || target.stride(axis) != 0, operation, where, "the result must not be a broadcast view",
-            target);
+    require(shape[axis] == 1 || target.stride(axis) != 0, composite_name, where,
+            "the result must not be a broadcast view", target);
   }
   for (const CompositeOperand* factor : {&a, &b}) {
-    require(factor->is_ref() || !(factor->tensor().buffer_ == target.buffer_), operation, where,
+    require(factor->is_ref() || !(factor->tensor().buffer_ == target.buffer_), composite_name, where,
             "the result must not share a buffer with a factor", target);
   }
   return target;
@@ -158,13 +158,13 @@ CompositeStep Context::composite_step(const CompositeOptions& options, std::size
   const bool has_operand = step.number.has_value() || step.tensor.has_value();
   const bool last = index + 1 == options.step_count();
   if (kind == StepKind::none || (kind == StepKind::cast && !last)) {
-    fail(operation, where,
+    fail(composite_name, where,
          fmt::format("{} {} (step {} of the epilogue of {})", name_of(step.op),
                      kind == StepKind::none ? "cannot be a step of an epilogue" : "can only be the last step",
                      index + 1, to_string(target)));
   }
   if (has_operand != (kind == StepKind::binary)) {
-    fail(operation, where,
+    fail(composite_name, where,
          fmt::format("{} takes {} operand besides the result (step {} of the epilogue of {})", name_of(step.op),
                      kind == StepKind::binary ? "one" : "no", index + 1, to_string(target)));
   }
@@ -175,9 +175,9 @@ CompositeStep Context::composite_step(const CompositeOptions& options, std::size
     made.number = static_cast<float>(*step.number);
   }
   if (step.tensor) {
-    require(!(step.tensor->buffer_ == target.buffer_), operation, where,
+    require(!(step.tensor->buffer_ == target.buffer_), composite_name, where,
             "an operand of the epilogue must not share a buffer with the result", target);
-    const ScratchOperand view = broadcast(operation, *step.tensor, target.shape(), where).operand();
+    const ScratchOperand view = broadcast(composite_name, *step.tensor, target.shape(), where).operand();
     made.operand = CompositeStep::Operand::tensor;
     made.address = view.address;
     made.row_stride = view.row_stride;
@@ -211,15 +211,15 @@ Staging Context::staging_for(const CompositeDescriptor& composite, const Composi
                              SourceLocation where) {
   const Bytes needed = slot_bytes_of(composite);
   if (needed > Bytes(std::numeric_limits<std::int32_t>::max())) {
-    fail(operation, where, fmt::format("a tile of {} B does not fit into scratch", needed.count()));
+    fail(composite_name, where, fmt::format("a tile of {} B does not fit into scratch", needed.count()));
   }
-  if (!options.staging()) return make_staging(operation, needed, where);
+  if (!options.staging()) return make_staging(composite_name, needed, where);
   const Staging& staging = *options.staging();
-  require(staging.context_ == this, operation, where, "the staging area belongs to another program's context");
-  require(arena_.alive(staging.buffer_), operation, where,
+  require(staging.context_ == this, composite_name, where, "the staging area belongs to another program's context");
+  require(arena_.alive(staging.buffer_), composite_name, where,
           "uses a staging area after the scratch scope in which it was made has ended");
   if (staging.slot_bytes_ < needed) {
-    fail(operation, where,
+    fail(composite_name, where,
          fmt::format("a tile needs {} B of staging, a slot has {} B", needed.count(), staging.slot_bytes_.count()));
   }
   return staging;
@@ -265,7 +265,7 @@ Pending Context::composite(const CompositeOperand& a, const CompositeOperand& b,
   await_overwrite(target);
   std::optional<Tensor> product;
   if (target.dtype() != DType::f32) {
-    product = allocate(operation, target.shape(), DType::f32, where);
+    product = allocate(composite_name, target.shape(), DType::f32, where);
     work.product = product->address_;
   }
   std::optional<Staging> staging;

@@ -11,9 +11,9 @@ namespace kernwave::platform {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> keys = {"version",   "revision", "command",    "config",   "kernel", "shape",
-                                                   "policy",    "data",     "latency_ps", "counts",   "bytes",  "flops",
-                                                   "bounds_ps", "busy_ps",  "stall_ps",   "channels", "links"};
+constexpr std::array<std::string_view, 17> result_keys = {
+    "version", "revision", "command", "config",    "kernel",  "shape",    "policy",   "data", "latency_ps",
+    "counts",  "bytes",    "flops",   "bounds_ps", "busy_ps", "stall_ps", "channels", "links"};
 
 [[noreturn]] void refuse(std::string_view name, const std::string& reason) {
   throw ReportError(fmt::format("{}: {}", name, reason));
@@ -30,7 +30,7 @@ void require_result_document(const Json& document, std::string_view name) {
   if (!schema->is_int() || schema->as_int() != result_schema) {
     refuse(name, fmt::format("has schema {}; this version reads schema {}", to_text(*schema, 0), result_schema));
   }
-  for (const std::string_view key : keys) {
+  for (const std::string_view key : result_keys) {
     if (document.find(key) == nullptr) {
       refuse(name, fmt::format("is not a whole result document: \"{}\" is missing", key));
     }

@@ -28,7 +28,7 @@ namespace kernwave::bench {
 namespace {
 
 constexpr int rounds = 7;
-constexpr std::int64_t operations = 400'000;
+constexpr std::int64_t sample = 400'000;
 
 /// What a measure is a multiple of.
 enum class Unit : std::uint8_t { bare_at, quiet_operation };
@@ -43,7 +43,7 @@ struct Measure {
 };
 
 /// One PE, observed.
-[[nodiscard]] double with(const Attach& attach) { return decode_operation_nanoseconds(1, 1, operations, attach); }
+[[nodiscard]] double with(const Attach& attach) { return decode_operation_nanoseconds(1, 1, sample, attach); }
 
 [[nodiscard]] double with_critical_path() {
   std::unique_ptr<traces::CriticalPath> path;
@@ -105,14 +105,13 @@ class Scrap {
 }
 
 [[nodiscard]] std::vector<Measure> measures() {
-  return {
-      {"bare_at_ns", "bare AT round trip", [] { return bare_at_nanoseconds(operations); }, 0.0},
-      {"operation_ns_1pe", "operation, 1 PE", [] { return decode_operation_nanoseconds(1, 1, operations); }, 3.0},
-      {"operation_ns_64pe", "operation, 64 PEs", [] { return decode_operation_nanoseconds(8, 8, operations); }, 3.5},
-      {"critical_path_ns_1pe", "with critical path", with_critical_path, 1.5, Unit::quiet_operation},
-      {"op_log_ns_1pe", "with SQLite op log", with_op_log, 2.5, Unit::quiet_operation},
-      {"timeline_ns_1pe", "with timeline", with_timeline, 2.0, Unit::quiet_operation},
-      {"waveform_ns_1pe", "with waveform of the PE", with_waveform, 2.0, Unit::quiet_operation}};
+  return {{"bare_at_ns", "bare AT round trip", [] { return bare_at_nanoseconds(sample); }, 0.0},
+          {"operation_ns_1pe", "operation, 1 PE", [] { return decode_operation_nanoseconds(1, 1, sample); }, 3.0},
+          {"operation_ns_64pe", "operation, 64 PEs", [] { return decode_operation_nanoseconds(8, 8, sample); }, 3.5},
+          {"critical_path_ns_1pe", "with critical path", with_critical_path, 1.5, Unit::quiet_operation},
+          {"op_log_ns_1pe", "with SQLite op log", with_op_log, 2.5, Unit::quiet_operation},
+          {"timeline_ns_1pe", "with timeline", with_timeline, 2.0, Unit::quiet_operation},
+          {"waveform_ns_1pe", "with waveform of the PE", with_waveform, 2.0, Unit::quiet_operation}};
 }
 
 /// The best of several rounds, all measures in turn in each: a busy host slows them alike.

@@ -11,7 +11,7 @@
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/test_files.h"
 
-namespace kernwave::testing {
+namespace kernwave::testing::fuzz_corpus_test {
 namespace {
 
 class FuzzCorpus : public ::testing::TestWithParam<FuzzTarget> {
@@ -47,4 +47,4 @@ INSTANTIATE_TEST_SUITE_P(Of, FuzzCorpus, ::testing::ValuesIn(fuzz_targets),
                          [](const auto& target) { return std::string(target.param.name); });
 
 }  // namespace
-}  // namespace kernwave::testing
+}  // namespace kernwave::testing::fuzz_corpus_test

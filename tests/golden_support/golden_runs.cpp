@@ -11,7 +11,7 @@
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
 #include "tests/support/policies.h"
-#include "tests/support/program.h"
+#include "tests/support/process.h"
 
 namespace kernwave::testing {
 

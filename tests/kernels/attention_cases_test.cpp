@@ -10,7 +10,7 @@
 #include "tests/support/attention_case.h"
 #include "tests/support/child.h"
 
-namespace kernwave::testing {
+namespace kernwave::testing::attention_cases_test {
 namespace {
 
 constexpr AttentionKernel decode = AttentionKernel::decode_short;
@@ -207,4 +207,4 @@ TEST_P(AttentionCases, IgnoreTheKVCacheBeyondItsLength) {
 }
 
 }  // namespace
-}  // namespace kernwave::testing
+}  // namespace kernwave::testing::attention_cases_test

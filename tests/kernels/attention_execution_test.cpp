@@ -8,7 +8,7 @@
 #include "tests/support/child.h"
 #include "tests/support/policies.h"
 
-namespace kernwave::testing {
+namespace kernwave::testing::attention_execution_test {
 namespace {
 
 constexpr AttentionKernel decode = AttentionKernel::decode_short;
@@ -166,4 +166,4 @@ TEST(AttentionErrors, PrefillWithASingleBufferSaysWhatItNeeds) {
 }
 
 }  // namespace
-}  // namespace kernwave::testing
+}  // namespace kernwave::testing::attention_execution_test

@@ -18,7 +18,7 @@
 #include "tests/support/policies.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::attention_long_test {
 namespace {
 
 using kernels::Reduction;
@@ -546,4 +546,4 @@ TEST(LongAttentionErrors, NameWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::attention_long_test

@@ -10,7 +10,7 @@
 #include "tests/support/attention_case.h"
 #include "tests/support/child.h"
 
-namespace kernwave::testing {
+namespace kernwave::testing::attention_test {
 namespace {
 
 constexpr AttentionKernel decode = AttentionKernel::decode_short;
@@ -202,4 +202,4 @@ TEST(Attention, OfDecodeRunsWithASingleBuffer) {
 }
 
 }  // namespace
-}  // namespace kernwave::testing
+}  // namespace kernwave::testing::attention_test

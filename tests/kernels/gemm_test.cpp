@@ -13,7 +13,7 @@
 #include "tests/support/policies.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave::testing {
+namespace kernwave::testing::gemm_test {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
@@ -210,4 +210,4 @@ TEST(Gemm, OfManyStepsRunsAtThePaceOfItsLoads) {
 }
 
 }  // namespace
-}  // namespace kernwave::testing
+}  // namespace kernwave::testing::gemm_test

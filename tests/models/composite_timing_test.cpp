@@ -10,7 +10,7 @@
 #include "tests/support/contended_machine.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::composite_timing_test {
 namespace {
 
 using testing::contended_machine;
@@ -68,8 +68,8 @@ struct Pipeline {
     const Picoseconds latency(100'000);
     const Picoseconds transfer(128'000);
     first_read = dispatch + setup + latency + transfer;
-    product = dispatch + kernwave::product(c.rows);
-    epilogue = kernwave::epilogue(c);
+    product = dispatch + composite_timing_test::product(c.rows);
+    epilogue = composite_timing_test::epilogue(c);
     period = std::max({machine.overlap ? std::max(setup, transfer) : first_read, product, epilogue});
     turn = first_read + product;
   }
@@ -533,4 +533,4 @@ TEST(CompositeTiming, TheLogIsTheSameInEveryConstructionOrderAndDataMode) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::composite_timing_test

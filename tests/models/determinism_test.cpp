@@ -19,7 +19,7 @@
 #include "tests/support/contended_machine.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::determinism_test {
 namespace {
 
 using testing::contended_machine;
@@ -185,4 +185,4 @@ TEST(Determinism, WithoutAddressRandomisationTheLogIsTheSame) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::determinism_test

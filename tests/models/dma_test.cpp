@@ -10,7 +10,7 @@
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::dma_test {
 namespace {
 
 using testing::in_child;
@@ -311,4 +311,4 @@ TEST(Dma, InBurstsAViewMovesElementByElement) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::dma_test

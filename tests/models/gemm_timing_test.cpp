@@ -7,7 +7,7 @@
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::gemm_timing_test {
 namespace {
 
 using testing::in_child;
@@ -194,4 +194,4 @@ TEST(GemmTiming, AfterAGapTheWeightsAreLoadedAgain) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::gemm_timing_test

@@ -16,7 +16,7 @@
 #include "tests/support/simulation.h"
 #include "traces/protocol_monitor.h"
 
-namespace kernwave {
+namespace kernwave::hbm_test {
 namespace {
 
 using testing::AtInitiator;
@@ -458,4 +458,4 @@ TEST(Hbm, AKernelsAccessBeyondTheCapacityFailsWithItsPlace) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::hbm_test

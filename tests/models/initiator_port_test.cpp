@@ -10,7 +10,7 @@
 #include "tests/support/child.h"
 #include "tests/support/lone_pe.h"
 
-namespace kernwave {
+namespace kernwave::initiator_port_test {
 namespace {
 
 using testing::AnswerStyle;
@@ -142,4 +142,4 @@ TEST(InitiatorPort, AMemorysErrorReachesTheKernelWithItsName) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::initiator_port_test

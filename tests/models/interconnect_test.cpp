@@ -18,7 +18,7 @@
 #include "tests/support/stub_memory.h"
 #include "traces/protocol_monitor.h"
 
-namespace kernwave {
+namespace kernwave::interconnect_test {
 namespace {
 
 using testing::AnswerStyle;
@@ -787,4 +787,4 @@ TEST(Interconnect, EveryLinkOfAMachineOfSeveralCubesIsMonitored) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::interconnect_test

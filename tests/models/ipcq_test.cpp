@@ -8,7 +8,7 @@
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::ipcq_test {
 namespace {
 
 using testing::in_child;
@@ -293,4 +293,4 @@ TEST(Ipcq, TimesAndLogAreTheSameWithoutDataAndInAnyOrderOfConstruction) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::ipcq_test

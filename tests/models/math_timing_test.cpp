@@ -8,7 +8,7 @@
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::math_timing_test {
 namespace {
 
 using testing::in_child;
@@ -128,4 +128,4 @@ TEST(MathTiming, InAKernelAnOperationTakesIssueDispatchAndItsCycles) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::math_timing_test

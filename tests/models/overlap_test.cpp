@@ -9,7 +9,7 @@
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::overlap_test {
 namespace {
 
 using testing::from_child;
@@ -188,4 +188,4 @@ TEST(Overlap, PrefetchingWhereTheTransferDominatesTakesOneTransferATile) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::overlap_test

@@ -9,7 +9,7 @@
 #include "tests/support/child.h"
 #include "traces/protocol_monitor.h"
 
-namespace kernwave {
+namespace kernwave::protocol_monitor_test {
 namespace {
 
 using testing::in_child;
@@ -338,4 +338,4 @@ TEST(ProtocolMonitor, LegalExchangesBreakNoRule) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::protocol_monitor_test

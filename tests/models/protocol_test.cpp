@@ -8,7 +8,7 @@
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::protocol_test {
 namespace {
 
 using testing::in_child;
@@ -118,4 +118,4 @@ TEST(Protocol, NorWithoutData) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::protocol_test

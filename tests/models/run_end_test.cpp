@@ -11,7 +11,7 @@
 #include "tests/support/lone_pe.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::run_end_test {
 namespace {
 
 using testing::AnswerStyle;
@@ -245,4 +245,4 @@ TEST(RunEnd, AStuckDrainIsToldFromAStuckWait) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::run_end_test

@@ -7,7 +7,7 @@
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::scheduler_test {
 namespace {
 
 using testing::in_child;
@@ -126,4 +126,4 @@ TEST(Scheduler, ACommandIsHandedOnNoEarlierThanTheOneBeforeIt) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::scheduler_test

@@ -8,13 +8,13 @@
 
 #include "platform/files.h"
 #include "platform/json/json.h"
-#include "tests/support/program.h"
+#include "tests/support/process.h"
 #include "tests/support/sqlite_query.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/timeline_reader.h"
 #include "tests/support/vcd_reader.h"
 
-namespace kernwave {
+namespace kernwave::agreement_test {
 namespace {
 
 using platform::Json;
@@ -149,4 +149,4 @@ TEST_F(OutputsOfTwoRuns, AreTheSameByteForByte) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::agreement_test

@@ -10,7 +10,7 @@
 
 #include "platform/workload/random_data.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::attention_reference_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -142,4 +142,4 @@ TEST(AttentionReference, RejectsTensorsOfAnotherSize) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::attention_reference_test

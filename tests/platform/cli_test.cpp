@@ -19,11 +19,12 @@
 #include "platform/version.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
+#include "tests/support/error_text.h"
 #include "tests/support/own_workload.h"
-#include "tests/support/program.h"
+#include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::cli_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -588,4 +589,4 @@ TEST(FailedSimulations, IncludeThoseWhoseResultIsWrong) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::cli_test

@@ -17,10 +17,13 @@
 
 #include "platform/config/presets.h"
 #include "platform/files.h"
+#include "tests/support/error_text.h"
 #include "tests/support/temporary_folder.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::configuration_test {
 namespace {
+
+using testing::contains;
 
 namespace fs = std::filesystem;
 
@@ -59,8 +62,6 @@ std::string error_of(const ConfigurationRequest& request) {
   }
   return {};
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Every key with its value as text, to compare two configurations in full.
 std::vector<std::string> values_of(const SystemConfig& system) {
@@ -557,4 +558,4 @@ TEST_F(ConfigurationFiles, ThatNestAbsurdlyDeepAreRefusedWithoutACrash) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::configuration_test

@@ -16,11 +16,12 @@
 #include "tests/golden_support/golden_folder.h"
 #include "tests/golden_support/golden_runs.h"
 #include "tests/support/child.h"
+#include "tests/support/error_text.h"
 #include "tests/support/policies.h"
-#include "tests/support/program.h"
+#include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
-namespace kernwave::testing {
+namespace kernwave::testing::goldens_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -274,4 +275,4 @@ TEST_F(GoldenUpdate, OfAFolderThatIsNotThereSaysSo) {
 }
 
 }  // namespace
-}  // namespace kernwave::testing
+}  // namespace kernwave::testing::goldens_test

@@ -24,7 +24,7 @@
 #include "tests/support/child.h"
 #include "tests/support/policies.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::headline_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -329,4 +329,4 @@ TEST(Headline, LeavesTablesAndAllDocuments) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::headline_test

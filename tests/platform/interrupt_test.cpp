@@ -17,11 +17,12 @@
 #include "platform/files.h"
 #include "platform/json/json.h"
 #include "platform/run/progress.h"
-#include "tests/support/program.h"
+#include "tests/support/error_text.h"
+#include "tests/support/process.h"
 #include "tests/support/sqlite_query.h"
 #include "tests/support/temporary_folder.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::interrupt_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 using testing::contains;
 using testing::kernwave_executable;
 using testing::Outcome;
-using testing::Program;
+using testing::Process;
 using testing::words;
 
 /// Most of a minute, unless somebody ends it.
@@ -59,11 +60,11 @@ class Interrupts : public kernwave::testing::TemporaryFolderTest {
 
 // A14
 TEST_F(Interrupts, EndARunWithAllItsOutputsWholeAndMarked) {
-  Program program(kernwave_executable(), words(long_run + "--json out.json --op-log log.sqlite"), folder_);
+  Process process(kernwave_executable(), words(long_run + "--json out.json --op-log log.sqlite"), folder_);
   ASSERT_TRUE(eventually([&] { return begun(); }));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  program.interrupt();
-  const Outcome outcome = program.outcome();
+  process.interrupt();
+  const Outcome outcome = process.outcome();
   EXPECT_EQ(outcome.exit_code, interrupted_exit_code);
   EXPECT_TRUE(std::regex_match(
       outcome.errors, std::regex("kernwave: interrupted at [0-9.]+ [mun]s of simulated time; outputs hold what "
@@ -91,21 +92,21 @@ TEST_F(Interrupts, EndARunWithAllItsOutputsWholeAndMarked) {
 TEST_F(Interrupts, AndNothingElseLeaveHalfAFileUnderItsFinalName) {
   write_file_atomically(path("out.json"), "older");
   write_file_atomically(path("log.csv"), "older");
-  Program program(kernwave_executable(), words(long_run + "--quiet --json out.json --op-log log.csv"), folder_);
+  Process process(kernwave_executable(), words(long_run + "--quiet --json out.json --op-log log.csv"), folder_);
   ASSERT_TRUE(eventually([&] { return begun(); }));
   // Whenever one looks, while it runs and while it ends, there is the older file or the new one.
   int looks = 0;
-  while (program.runs()) {
+  while (process.runs()) {
     const std::string log = read_file(path("log.csv"));
     EXPECT_TRUE(log == "older" || log.back() == '\n');
     const std::string json = read_file(path("out.json"));
     if (json != "older") {
       EXPECT_NO_THROW((void)parse_json(json, "out.json"));
     }
-    if (++looks == 20) program.interrupt();
+    if (++looks == 20) process.interrupt();
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  EXPECT_EQ(program.outcome().exit_code, interrupted_exit_code);
+  EXPECT_EQ(process.outcome().exit_code, interrupted_exit_code);
   EXPECT_GE(looks, 20);
   EXPECT_NE(read_file(path("log.csv")), "older");
   EXPECT_EQ(entries(), 2U);
@@ -113,23 +114,23 @@ TEST_F(Interrupts, AndNothingElseLeaveHalfAFileUnderItsFinalName) {
 
 TEST_F(Interrupts, ASecondTimeEndTheProcessAtOnce) {
   write_file_atomically(path("log.csv"), "older");
-  Program program(kernwave_executable(), words(long_run + "--op-log log.csv"), folder_);
+  Process process(kernwave_executable(), words(long_run + "--op-log log.csv"), folder_);
   ASSERT_TRUE(eventually([&] { return begun(); }));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  while (program.runs()) {
-    program.interrupt();
+  while (process.runs()) {
+    process.interrupt();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  EXPECT_EQ(program.outcome().signal, SIGINT);
+  EXPECT_EQ(process.outcome().signal, SIGINT);
   EXPECT_EQ(read_file(path("log.csv")), "older");
 }
 
 TEST_F(Interrupts, EndTheHeadlineWithoutItsFiles) {
-  Program program(kernwave_executable(), words("headline --data none --out out"), folder_);
+  Process process(kernwave_executable(), words("headline --data none --out out"), folder_);
   ASSERT_TRUE(eventually([&] { return fs::exists(path("out")); }));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  program.interrupt();
-  const Outcome outcome = program.outcome();
+  process.interrupt();
+  const Outcome outcome = process.outcome();
   EXPECT_EQ(outcome.exit_code, interrupted_exit_code);
   EXPECT_EQ(outcome.errors, "kernwave: interrupted\n");
   EXPECT_TRUE(fs::is_empty(path("out")));
@@ -200,4 +201,4 @@ TEST(ProgressText, TellsTimeOperationsRateAndWhatIsLeft) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::interrupt_test

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace kernwave::platform {
+namespace kernwave::platform::json_test {
 namespace {
 
 std::string parse_error(const std::string& text) {
@@ -183,4 +183,4 @@ TEST(JsonRoundTrip, GivesTheSameDocument) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::json_test

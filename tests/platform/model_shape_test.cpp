@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "platform/files.h"
+#include "tests/support/error_text.h"
 #include "tests/support/temporary_folder.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::model_shape_test {
 namespace {
+
+using testing::contains;
 
 class ModelShapes : public kernwave::testing::TemporaryFolderTest {
  protected:
@@ -50,8 +53,6 @@ void expect_shape(const ModelShape& shape, std::int64_t query_heads, std::int64_
   EXPECT_EQ(shape.kv_heads, kv_heads);
   EXPECT_EQ(shape.head_dim, head_dim);
 }
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_F(ModelShapes, OfShippedModelsAreFacts) {
   expect_shape(load_model_shape("llama-3.1-8b"), 32, 8, 128);
@@ -172,4 +173,4 @@ TEST_F(ModelShapes, InAFileWithSeveralMistakesNameThemAll) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::model_shape_test

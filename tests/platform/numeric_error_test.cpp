@@ -10,7 +10,7 @@
 
 #include "platform/workload/random_data.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::numeric_error_test {
 namespace {
 
 TEST(NumericErrors, AreAbsoluteAndRelativeToTheElementOrItsRow) {
@@ -114,4 +114,4 @@ TEST(RandomTensors, HaveMeanZeroAndVarianceOneAndAreIndependent) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::numeric_error_test

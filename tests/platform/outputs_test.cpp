@@ -17,17 +17,19 @@
 #include "platform/json/json.h"
 #include "platform/pending_file.h"
 #include "tests/support/child.h"
-#include "tests/support/program.h"
+#include "tests/support/error_text.h"
+#include "tests/support/process.h"
 #include "tests/support/simulation.h"
 #include "tests/support/temporary_folder.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::outputs_test {
 namespace {
 
 namespace fs = std::filesystem;
 
 using testing::Arguments;
 using testing::contains;
+using testing::error_of;
 using testing::Outcome;
 using testing::words;
 
@@ -40,15 +42,6 @@ class Outputs : public kernwave::testing::TemporaryFolderTest {
   }
   [[nodiscard]] Json document(const std::string& name) const { return parse_json(read_file(path(name)), name); }
 };
-
-[[nodiscard]] std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // ---- refused before the run
 
@@ -232,4 +225,4 @@ TEST_F(Outputs, AreEachToldOfTheRunAndFailAlone) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::outputs_test

@@ -13,7 +13,7 @@
 #include "platform/files.h"
 #include "tests/support/temporary_folder.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::pending_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -133,4 +133,4 @@ TEST_F(PendingFiles, WhoseWriterTookThemAwayFailAndLeaveTheOldFile) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::pending_file_test

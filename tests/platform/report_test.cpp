@@ -17,7 +17,7 @@
 #include "platform/report/roofline.h"
 #include "platform/report/verdict.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::report_test {
 namespace {
 
 constexpr std::int64_t us = 1'000'000;
@@ -406,4 +406,4 @@ TEST(Comparison, OfAnythingElseIsRefusedByName) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::report_test

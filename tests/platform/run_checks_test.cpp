@@ -12,11 +12,12 @@
 #include "platform/files.h"
 #include "platform/run/simulate.h"
 #include "tests/support/child.h"
+#include "tests/support/error_text.h"
 #include "tests/support/own_workload.h"
-#include "tests/support/program.h"
+#include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::run_checks_test {
 namespace {
 
 using testing::contains;
@@ -269,4 +270,4 @@ TEST_F(RunOptionsOfChecks, AreInTheHelp) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::run_checks_test

@@ -1,5 +1,6 @@
 // Quantities with units: read exactly, refused with a reason and an example, printed so that they read back.
 #include "platform/config/units.h"
+#include "tests/support/error_text.h"
 
 #include <gtest/gtest.h>
 
@@ -9,20 +10,11 @@
 #include <string>
 #include <vector>
 
-namespace kernwave::platform {
+namespace kernwave::platform::units_test {
 namespace {
 
-/// The message of the ParseError that `parse` throws; empty if it throws none.
-std::string error_of(const std::function<void()>& parse) {
-  try {
-    parse();
-  } catch (const ParseError& error) {
-    return error.what();
-  }
-  return {};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using testing::contains;
+using testing::error_of;
 
 TEST(Bandwidth, IsReadInDecimalAndBinaryMultiples) {
   EXPECT_EQ(parse_bandwidth("819.2 GB/s").count(), 819'200'000'000);
@@ -133,7 +125,7 @@ TEST(Quantities, AreRefusedWithTheReasonAndAnExample) {
       {"99999999999G", count, {"too large"}},
   };
   for (const Case& bad : cases) {
-    const std::string error = error_of([&bad] { bad.parse(bad.text); });
+    const std::string error = error_of<ParseError>([&bad] { bad.parse(bad.text); });
     ASSERT_FALSE(error.empty()) << "accepted: " << bad.text;
     for (const std::string& part : bad.parts) EXPECT_TRUE(contains(error, part)) << error << "\nlacks " << part;
   }
@@ -190,4 +182,4 @@ TEST(NearestName, IsTheFewestEditsAwayAndNotFarFetched) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::units_test

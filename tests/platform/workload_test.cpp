@@ -19,12 +19,15 @@
 #include "platform/workload/attention_plan.h"
 #include "platform/workload/hbm_layout.h"
 #include "tests/support/child.h"
+#include "tests/support/error_text.h"
 #include "tests/support/policies.h"
 #include "tests/support/quantities.h"
 #include "traces/op_log.h"
 
-namespace kernwave::platform {
+namespace kernwave::platform::workload_test {
 namespace {
+
+using testing::contains;
 
 constexpr const char* decode = "gqa_attention_decode_short";
 constexpr const char* prefill = "gqa_attention_prefill_short";
@@ -61,10 +64,6 @@ constexpr const char* prefill = "gqa_attention_prefill_short";
     return error.what();
   }
   return "no error";
-}
-
-[[nodiscard]] bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 [[nodiscard]] Json run(const WorkloadRequest& request, const SystemConfig& config, DataMode data = DataMode::none,
@@ -569,4 +568,4 @@ TEST(GemmWorkload, RefusesWhatItCannotMultiply) {
 }
 
 }  // namespace
-}  // namespace kernwave::platform
+}  // namespace kernwave::platform::workload_test

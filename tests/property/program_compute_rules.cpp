@@ -8,10 +8,6 @@ namespace kernwave::testing {
 
 namespace {
 
-void require(bool condition, const char* what) {
-  if (!condition) throw InvalidStep(what);
-}
-
 [[nodiscard]] bool same_elements(const View& a, const View& b) {
   return a.buffer == b.buffer && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset;
 }

@@ -13,10 +13,6 @@ constexpr std::int64_t alignment = 64;
 
 [[nodiscard]] std::int64_t aligned(std::int64_t bytes) { return ceil_div(bytes, alignment) * alignment; }
 
-void require(bool condition, const char* what) {
-  if (!condition) throw InvalidStep(what);
-}
-
 }  // namespace
 
 bool View::dense() const noexcept {

@@ -18,6 +18,10 @@ class InvalidStep : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
+inline void require(bool condition, const char* what) {
+  if (!condition) throw InvalidStep(what);
+}
+
 /// A tensor: elements of a buffer. A vector counts as one row.
 struct View {
   std::size_t buffer = 0;

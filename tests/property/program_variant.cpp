@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 
 #include "platform/workload/hbm_tensor.h"
 #include "tests/property/program_kernel.h"
+#include "tests/support/same_value.h"
 
 namespace kernwave::testing {
 
@@ -13,12 +13,6 @@ namespace {
 
 [[nodiscard]] platform::HbmTensor tensor_of(const Area& area) {
   return {{CubeId(area.cube), Bytes(area.base)}, 1, area.elements, area.elements, area.dtype};
-}
-
-/// Bit for bit, but for the payload of a NaN.
-[[nodiscard]] bool same(float a, float b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return a == b && std::signbit(a) == std::signbit(b);
 }
 
 void count(const Descriptor& operation, OperationCounts& counts) {
@@ -150,7 +144,7 @@ std::vector<std::string> ProgramVariant::wrong_data(const std::vector<std::vecto
     std::size_t wrong = 0;
     std::size_t first = 0;
     for (std::size_t element = found.size(); element-- > 0;) {
-      if (same(found[element], expected[i][element])) continue;
+      if (same_value(found[element], expected[i][element])) continue;
       ++wrong;
       first = element;
     }

@@ -14,7 +14,7 @@
 #include "tests/property/program_run.h"
 #include "tests/property/program_shrinker.h"
 
-namespace kernwave {
+namespace kernwave::random_programs_test {
 namespace {
 
 using testing::failure_of;
@@ -138,4 +138,4 @@ TEST_P(RandomPrograms, LeaveWhatTheirStepsSayAndAccountForTheirTime) {
 INSTANTIATE_TEST_SUITE_P(Of, RandomPrograms, ::testing::Range<std::int64_t>(0, cases));
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::random_programs_test

@@ -11,6 +11,7 @@
 #include "kernels/attention/gqa_attention_prefill_short.h"
 #include "platform/workload/random_data.h"
 #include "tests/support/child.h"
+#include "tests/support/same_value.h"
 
 namespace kernwave::testing {
 
@@ -22,12 +23,6 @@ constexpr std::int64_t image_offset = 1 << 20;
 constexpr float guard = 1344.0F;
 constexpr std::int64_t guard_elements = 256;
 constexpr float unwritten = std::numeric_limits<float>::quiet_NaN();
-
-/// NaN equals NaN; 0 and -0 differ.
-[[nodiscard]] bool same(float a, float b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return a == b && std::signbit(a) == std::signbit(b);
-}
 
 }  // namespace
 
@@ -158,7 +153,7 @@ void AttentionCase::expect_untouched(const std::vector<float>& before) const {
     const auto sequence = static_cast<std::int64_t>(i) / shape_.kv_heads;
     fill_in(expected, heads_[i].out, output(static_cast<std::int64_t>(i) % shape_.kv_heads, sequence));
   }
-  const auto different = std::mismatch(expected.begin(), expected.end(), image_.begin(), same);
+  const auto different = std::mismatch(expected.begin(), expected.end(), image_.begin(), same_value);
   EXPECT_EQ(different.first, expected.end())
       << "element " << different.first - expected.begin() << " outside the outputs changed from " << *different.first
       << " to " << *different.second;

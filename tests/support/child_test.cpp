@@ -5,9 +5,10 @@
 
 #include <string>
 
-#include "tests/support/program.h"
+#include "tests/support/error_text.h"
+#include "tests/support/process.h"
 
-namespace kernwave {
+namespace kernwave::child_test {
 namespace {
 
 using testing::Outcome;
@@ -61,6 +62,13 @@ TEST(Harness, FailsTheTestOfAChildThatLeaks) {
 #endif
 }
 
+TEST(Harness, RefusesArgumentsThatItDoesNotKnow) {
+  const Outcome outcome = start("/proc/self/exe", {"--update-golden"}, "/");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_TRUE(testing::contains(outcome.errors, "unknown argument: --update-golden ")) << outcome.errors;
+}
+
 TEST(Harness, GoesOnWithTheOtherTests) {
   const Outcome outcome = run_planted("Signal:PlantedFaults.Nothing:PlantedFaults.ExitCode");
   EXPECT_EQ(outcome.exit_code, 1);
@@ -69,4 +77,4 @@ TEST(Harness, GoesOnWithTheOtherTests) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::child_test

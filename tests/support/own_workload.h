@@ -47,14 +47,4 @@ class OwnWorkload : public platform::Workload {
   return {platform::load_configuration({"ahbm", {}}), "own", tl::Policy::lazy, data, "", checks};
 }
 
-/// The message of the SimulationError that `action` throws; "no error" if it throws none.
-[[nodiscard]] inline std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const platform::SimulationError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 }  // namespace kernwave::testing

@@ -10,15 +10,11 @@
 
 #include "models/numeric/tensor_bytes.h"
 #include "tests/support/child.h"
+#include "tests/support/same_value.h"
 
 namespace kernwave::testing {
 
 namespace {
-
-[[nodiscard]] bool same(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return a == b && std::signbit(a) == std::signbit(b);
-}
 
 /// Integers and floats travel apart: neither f32 nor int32 holds the other.
 template <typename Number>
@@ -65,7 +61,7 @@ void decode(std::vector<std::uint8_t>& bytes, Values& values) {
 
 bool operator==(const Values& a, const Values& b) {
   return a.shape == b.shape && a.dtype == b.dtype &&
-         std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), same);
+         std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(), b.elements.end(), same_value);
 }
 
 std::ostream& operator<<(std::ostream& out, const Values& values) {

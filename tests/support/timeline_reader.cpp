@@ -18,7 +18,7 @@ struct Track {
   TimelineSlice slice;  // that is open
 };
 
-class Reader {
+class TimelineReader {
  public:
   [[nodiscard]] TimelineFile read(const std::string& path) {
     const TextMessage trace =
@@ -140,6 +140,6 @@ std::vector<TimelineSlice> TimelineFile::of_track(const std::string& process, co
   return found;
 }
 
-TimelineFile read_timeline(const std::string& path) { return Reader().read(path); }
+TimelineFile read_timeline(const std::string& path) { return TimelineReader().read(path); }
 
 }  // namespace kernwave::testing

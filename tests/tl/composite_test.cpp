@@ -11,7 +11,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::composite_test {
 namespace {
 
 using testing::expect_kernel_error;
@@ -684,4 +684,4 @@ TEST(Composite, AnErrorOfTheMemoryEndsTheRunAndNamesTheComposite) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::composite_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::dot_test {
 namespace {
 
 using testing::compute;
@@ -172,4 +172,4 @@ TEST(Dot, ANanOrAnInfinityReachesTheElementsThatItTakesPartInAndNoOthers) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::dot_test

@@ -12,7 +12,7 @@
 
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::elementwise_test {
 namespace {
 
 using testing::compute;
@@ -456,4 +456,4 @@ TEST(Elementwise, CopyToOverwritesATensorThatOutlivesTheScope) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::elementwise_test

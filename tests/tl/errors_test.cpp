@@ -9,7 +9,7 @@
 #include "tests/support/kernel_errors.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::errors_test {
 namespace {
 
 using testing::expect_kernel_error;
@@ -487,4 +487,4 @@ TEST(Errors, TheProgramsOwnExceptionsEndTheRunToo) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::errors_test

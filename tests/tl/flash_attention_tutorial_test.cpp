@@ -19,7 +19,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::flash_attention_tutorial_test {
 namespace {
 
 using testing::get;
@@ -286,4 +286,4 @@ TEST(FlashAttentionTutorial, CausalSkipsTheBlocksAboveTheDiagonal) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::flash_attention_tutorial_test

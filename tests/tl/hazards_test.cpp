@@ -11,7 +11,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::hazards_test {
 namespace {
 
 using testing::get;
@@ -569,4 +569,4 @@ TEST(Waits, EveryPicosecondHasACause) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::hazards_test

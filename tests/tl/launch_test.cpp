@@ -13,7 +13,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::launch_test {
 namespace {
 
 using testing::in_child;
@@ -145,4 +145,4 @@ TEST(Launch, AnEmptyListOrGridIsRefused) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::launch_test

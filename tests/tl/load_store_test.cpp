@@ -12,7 +12,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::load_store_test {
 namespace {
 
 using testing::eighths;
@@ -338,4 +338,4 @@ TEST(Load, CountsTheBytesThatMove) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::load_store_test

@@ -8,7 +8,7 @@
 
 #include "kernels/tl/memory_order.h"
 
-namespace kernwave::tl {
+namespace kernwave::tl::memory_order_test {
 namespace {
 
 [[nodiscard]] HbmRegion region(std::int64_t base, std::int64_t rows, std::int64_t row_bytes, std::int64_t stride) {
@@ -141,4 +141,4 @@ TEST(MemoryOrder, WhatIsCompleteIsForgotten) {
 }
 
 }  // namespace
-}  // namespace kernwave::tl
+}  // namespace kernwave::tl::memory_order_test

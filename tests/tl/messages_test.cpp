@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "tests/support/child.h"
+#include "tests/support/error_text.h"
 #include "tests/support/policies.h"
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::messages_test {
 namespace {
 
+using testing::contains;
 using testing::eighths;
 using testing::in_child;
 using testing::in_child_for_each_policy;
@@ -149,10 +151,6 @@ TEST(Messages, ARingInWhichEverybodySendsFirstCompletesWithOneSlot) {
     Simulation simulation(cubes(4, 1));
     simulation.run_parts(ring(4, 1), from_west, policy);
   });
-}
-
-[[nodiscard]] bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 /// Keeps events coming for ever, as a user's clock does.
@@ -317,4 +315,4 @@ TEST(MessageErrors, AScratchOverflowCountsTheSlots) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::messages_test

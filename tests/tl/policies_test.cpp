@@ -15,7 +15,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::policies_test {
 namespace {
 
 using testing::all_policies;
@@ -365,4 +365,4 @@ TEST(Policies, NamesAndSetsOfKindsThatDoNotWait) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::policies_test

@@ -11,7 +11,7 @@
 
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::reduction_test {
 namespace {
 
 using testing::compute;
@@ -173,4 +173,4 @@ TEST(Reduction, OutTakesTheResult) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::reduction_test

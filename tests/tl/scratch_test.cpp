@@ -11,7 +11,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::scratch_test {
 namespace {
 
 using testing::expect_kernel_error;
@@ -186,4 +186,4 @@ TEST(Scratch, FreshTensorsAreNanUntilTheyAreWritten) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::scratch_test

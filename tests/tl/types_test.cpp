@@ -12,7 +12,7 @@
 #include "models/numeric/tensor_bytes.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::types_test {
 namespace {
 
 using testing::compute;
@@ -264,4 +264,4 @@ TEST(Types, SizesAndNames) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::types_test

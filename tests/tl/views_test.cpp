@@ -7,7 +7,7 @@
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
 
-namespace kernwave {
+namespace kernwave::views_test {
 namespace {
 
 using testing::compute;
@@ -132,4 +132,4 @@ TEST(Views, WaitForThePendingLoadOfTheirTensor) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::views_test

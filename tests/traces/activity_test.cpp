@@ -11,7 +11,7 @@
 #include "traces/activity/window_recorder.h"
 #include "traces/observer_group.h"
 
-namespace kernwave {
+namespace kernwave::activity_test {
 namespace {
 
 using testing::in_child;
@@ -207,4 +207,4 @@ TEST(WindowRecorder, WithoutRoomCountsAlone) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::activity_test

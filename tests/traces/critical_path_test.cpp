@@ -12,7 +12,7 @@
 #include "tests/support/simulation.h"
 #include "traces/critical_path/critical_path.h"
 
-namespace kernwave {
+namespace kernwave::critical_path_test {
 namespace {
 
 using testing::from_child;
@@ -375,4 +375,4 @@ TEST(WhatIf, ComesWithTheLargestGainFirst) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::critical_path_test

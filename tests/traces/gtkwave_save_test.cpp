@@ -8,7 +8,7 @@
 
 #include "models/pe/stall_account.h"
 
-namespace kernwave::traces {
+namespace kernwave::traces::gtkwave_save_test {
 namespace {
 
 TEST(GtkwaveSave, GroupsSignalsAndNamesStates) {
@@ -38,4 +38,4 @@ TEST(GtkwaveSave, HasANameForEveryState) {
 }
 
 }  // namespace
-}  // namespace kernwave::traces
+}  // namespace kernwave::traces::gtkwave_save_test

@@ -13,7 +13,7 @@
 #include "tests/support/policies.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::nan_watch_test {
 namespace {
 
 using testing::in_child;
@@ -181,4 +181,4 @@ TEST(NanWatch, KnowsOfANanInTheLastInstantOfARun) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::nan_watch_test

@@ -17,7 +17,7 @@
 #include "traces/op_log/csv_op_log.h"
 #include "traces/op_log/sqlite_op_log.h"
 
-namespace kernwave {
+namespace kernwave::op_log_file_test {
 namespace {
 
 using testing::in_child;
@@ -304,4 +304,4 @@ TEST_F(OpLogFile, OfADeadlockHoldsWhatWasDone) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::op_log_file_test

@@ -14,7 +14,7 @@
 #include "tests/support/test_files.h"
 #include "traces/op_log/sqlite_op_log.h"
 
-namespace kernwave {
+namespace kernwave::op_log_queries_test {
 namespace {
 
 using testing::in_child;
@@ -109,4 +109,4 @@ TEST_F(OpLogQueries, AllRunAndSayWhatTheyTell) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::op_log_queries_test

@@ -15,7 +15,7 @@
 #include "traces/op_log/csv_op_log.h"
 #include "traces/op_log/sqlite_op_log.h"
 
-namespace kernwave {
+namespace kernwave::op_log_writing_test {
 namespace {
 
 using testing::in_child;
@@ -212,4 +212,4 @@ TEST_F(OpLogWriting, MemoryDoesNotGrowWithTheRun) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::op_log_writing_test

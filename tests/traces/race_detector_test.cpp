@@ -12,7 +12,7 @@
 #include "tests/support/policies.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::race_detector_test {
 namespace {
 
 using testing::in_child;
@@ -233,4 +233,4 @@ TEST(AccessHistories, ForgetWhatALaterAccessStandsFor) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::race_detector_test

@@ -15,7 +15,7 @@
 #include "tests/support/timeline_run.h"
 #include "traces/timeline/timeline.h"
 
-namespace kernwave::traces {
+namespace kernwave::traces::timeline_file_test {
 namespace {
 
 using kernwave::testing::all_policies;
@@ -128,4 +128,4 @@ TEST(TimelineMemory, DoesNotGrowWithTheRun) {
 }
 
 }  // namespace
-}  // namespace kernwave::traces
+}  // namespace kernwave::traces::timeline_file_test

@@ -16,7 +16,7 @@
 #include "tests/support/timeline_reader.h"
 #include "tests/support/timeline_run.h"
 
-namespace kernwave::traces {
+namespace kernwave::traces::timeline_test {
 namespace {
 
 using kernwave::testing::all_policies;
@@ -321,4 +321,4 @@ TEST_F(Timelines, OfARunThatEndsEarlySaySo) {
 }
 
 }  // namespace
-}  // namespace kernwave::traces
+}  // namespace kernwave::traces::timeline_test

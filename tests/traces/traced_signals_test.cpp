@@ -12,7 +12,7 @@
 #include "tests/support/traced.h"
 #include "traces/waveform/waveform_observer.h"
 
-namespace kernwave::traces {
+namespace kernwave::traces::traced_signals_test {
 namespace {
 
 using kernwave::testing::in_child;
@@ -85,4 +85,4 @@ TEST_F(SystemCTraceFile, OfOneRunHoldsTheSameChangesAsOurs) {
 }
 
 }  // namespace
-}  // namespace kernwave::traces
+}  // namespace kernwave::traces::traced_signals_test

@@ -11,7 +11,7 @@
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 
-namespace kernwave {
+namespace kernwave::uninitialised_reads_test {
 namespace {
 
 using testing::in_child;
@@ -230,4 +230,4 @@ TEST(ByteMarks, AreFoundByteByByteAcrossWords) {
 }
 
 }  // namespace
-}  // namespace kernwave
+}  // namespace kernwave::uninitialised_reads_test

@@ -18,7 +18,7 @@
 #include "traces/output.h"
 #include "traces/waveform/waveform.h"
 
-namespace kernwave::traces {
+namespace kernwave::traces::waveform_file_test {
 namespace {
 
 using kernwave::testing::Changes;
@@ -185,4 +185,4 @@ TEST_F(WaveformFile, OnAFullDiskIsAnErrorWhenItIsClosed) {
 }
 
 }  // namespace
-}  // namespace kernwave::traces
+}  // namespace kernwave::traces::waveform_file_test

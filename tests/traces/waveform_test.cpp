@@ -12,7 +12,7 @@
 #include "tests/support/policies.h"
 #include "tests/support/traced.h"
 
-namespace kernwave::traces {
+namespace kernwave::traces::waveform_test {
 namespace {
 
 using kernwave::testing::all_policies;
@@ -166,4 +166,4 @@ TEST_F(WaveformTest, HasEventsAtTheirLoggedTimes) {
 }
 
 }  // namespace
-}  // namespace kernwave::traces
+}  // namespace kernwave::traces::waveform_test

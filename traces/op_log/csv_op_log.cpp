@@ -31,24 +31,6 @@ void append_numbers(fmt::memory_buffer& text, std::initializer_list<std::int64_t
   }
 }
 
-/// What the rows of one work record have in common, as it stands in them.
-struct WorkText {
-  std::string middle;
-  std::string tail;
-  bool transfers = false;
-  bool sends = false;
-};
-
-[[nodiscard]] WorkText text_of(const WorkRecord& work) {
-  WorkText text;
-  text.middle = fmt::format(",{},{},{},{},{},{},{},{}", work.engine, work.category, work.kind, csv_field(work.label),
-                            csv_field(work.shape), csv_field(work.dtype), work.bytes.count(), work.flops);
-  text.tail = fmt::format(",{},{}\n", csv_field(work.file), work.line);
-  text.transfers = work.category == "memory";
-  text.sends = work.category == "comm";
-  return text;
-}
-
 }  // namespace
 
 class CsvOpLog::File {
@@ -66,6 +48,16 @@ class CsvOpLog::File {
   void close(const RunNote& note);
 
  private:
+  /// What the rows of one work record have in common, as it stands in them.
+  struct WorkText {
+    explicit WorkText(const WorkRecord& work);
+
+    std::string middle;
+    std::string tail;
+    bool transfers;
+    bool sends;
+  };
+
   void write(const OperationBatch& batch);
   void write_row(const OperationBatch& batch, const OperationEntry& entry);
 
@@ -75,8 +67,15 @@ class CsvOpLog::File {
   OperationRecorder recorder_{writer_};
 };
 
+CsvOpLog::File::WorkText::WorkText(const WorkRecord& work)
+    : middle(fmt::format(",{},{},{},{},{},{},{},{}", work.engine, work.category, work.kind, csv_field(work.label),
+                         csv_field(work.shape), csv_field(work.dtype), work.bytes.count(), work.flops)),
+      tail(fmt::format(",{},{}\n", csv_field(work.file), work.line)),
+      transfers(work.category == "memory"),
+      sends(work.category == "comm") {}
+
 void CsvOpLog::File::write(const OperationBatch& batch) {
-  for (const WorkRecord& work : batch.new_work) work_.push_back(text_of(work));
+  for (const WorkRecord& work : batch.new_work) work_.emplace_back(work);
   for (const OperationEntry& entry : batch.entries) {
     write_row(batch, entry);
     file_.write_if_large();

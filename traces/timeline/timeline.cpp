@@ -9,7 +9,7 @@ namespace kernwave::traces {
 
 namespace {
 
-constexpr Picoseconds hbm_bin(1'000'000);
+constexpr Picoseconds traffic_bin(1'000'000);
 constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
 
 [[nodiscard]] TrackGroup group_of(const Descriptor& descriptor) {
@@ -41,10 +41,10 @@ constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
 
 Timeline::Timeline(const std::string& path, Compression compression, const SystemConfig& config)
     : file_(path, compression),
-      writer_(file_, config, kinds_, hbm_bin),
+      writer_(file_, config, kinds_, traffic_bin),
       streams_(writer_.tracks().processes(), [this](const TrackStreams::Block& block) { writer_.write(block); }),
       pes_(writer_.tracks().pes()),
-      traffic_(static_cast<std::size_t>(2 * config.cubes), Traffic{BandwidthBins(hbm_bin), {}, 0}) {}
+      traffic_(static_cast<std::size_t>(2 * config.cubes), Traffic{BandwidthBins(traffic_bin), {}, 0}) {}
 
 void Timeline::add(std::size_t process, TrackGroup group, const TrackRecord& record, Picoseconds at,
                    const OperationFlows* flows) {

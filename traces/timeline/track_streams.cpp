@@ -28,7 +28,7 @@ bool TrackStreams::add(std::size_t process, TrackGroup group, const TrackRecord&
                        const std::uint64_t* flows) {
   Block& block = stream(process, group);
   block.records.push_back(record);
-  if (record.flows > 0) block.flows.insert(block.flows.end(), flows, flows + record.flows);
+  if (flows != nullptr) block.flows.insert(block.flows.end(), flows, flows + record.flows);
   block.last = at;
   if (block.records.size() < block_records) return false;
   complete(block);

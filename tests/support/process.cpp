@@ -1,4 +1,4 @@
-#include "tests/support/program.h"
+#include "tests/support/process.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -72,8 +72,6 @@ Arguments words(const std::string& line) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 Capture::Capture() : file_(::memfd_create("capture", MFD_CLOEXEC)) {}
 
 Capture::~Capture() { ::close(file_); }
@@ -83,35 +81,35 @@ std::string Capture::text() const {
   return read_to_end(file_);
 }
 
-Program::Program(const fs::path& program, const Arguments& arguments, const fs::path& folder, User user) {
+Process::Process(const fs::path& program, const Arguments& arguments, const fs::path& folder, User user) {
   std::fflush(nullptr);
   process_ = ::fork();
   if (process_ == 0) become_in(folder, output_.file(), errors_.file(), program, arguments, user);
 }
 
-Program::~Program() {
+Process::~Process() {
   if (over_) return;
   ::kill(process_, SIGKILL);
   ::waitpid(process_, &status_, 0);
 }
 
-bool Program::runs() {
+bool Process::runs() {
   if (!over_ && ::waitpid(process_, &status_, WNOHANG) == process_) over_ = true;
   return !over_;
 }
 
-void Program::interrupt() const {
+void Process::interrupt() const {
   if (!over_) ::kill(process_, SIGINT);
 }
 
-Outcome Program::outcome() {
+Outcome Process::outcome() {
   if (!over_) ::waitpid(process_, &status_, 0);
   over_ = true;
   return outcome_of(status_, output_.text(), errors_.text());
 }
 
 Outcome start(const fs::path& program, const Arguments& arguments, const fs::path& folder, User user) {
-  return Program(program, arguments, folder, user).outcome();
+  return Process(program, arguments, folder, user).outcome();
 }
 
 Outcome start_on_terminal(const fs::path& program, const Arguments& arguments, const fs::path& folder) {

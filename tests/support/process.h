@@ -26,8 +26,6 @@ struct Outcome {
 /// "list --all" as separate words.
 [[nodiscard]] Arguments words(const std::string& line);
 
-[[nodiscard]] bool contains(const std::string& text, const std::string& part);
-
 enum class User : std::uint8_t { own, without_rights };
 
 /// A file without a name, for what a process says.
@@ -46,13 +44,13 @@ class Capture {
 };
 
 /// A process of a program, in a folder; Ctrl-C ends it unless it has something better to do. Killed with this object.
-class Program {
+class Process {
  public:
-  Program(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder,
+  Process(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder,
           User user = User::own);
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  ~Program();
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
 
   /// False from its end on.
   [[nodiscard]] bool runs();
