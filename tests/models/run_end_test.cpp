@@ -227,7 +227,11 @@ TEST(KernelStack, ThatOverflowsEndsTheProcessInsteadOfWritingOverSomethingElse) 
     Simulation simulation(one_cube(2));
     simulation.run_grid({2, 1, 1}, [](tl::Context&) { EXPECT_EQ(sum_of_locals<8 * 1024 * 1024>(), 8 * 1024); });
   };
+#ifdef __SANITIZE_ADDRESS__
+  EXPECT_DEATH(overflow(), "AddressSanitizer: stack-overflow");
+#else
   EXPECT_EXIT(overflow(), ::testing::KilledBySignal(SIGSEGV), "");
+#endif
 }
 
 TEST(RunEnd, AStuckDrainIsToldFromAStuckWait) {

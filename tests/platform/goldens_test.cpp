@@ -195,7 +195,7 @@ class GoldenUpdate : public TemporaryFolderTest {
 
   [[nodiscard]] Outcome regression(const std::string& arguments) const {
     const ChosenGoldenFolder chosen(folder_);
-    return start(fs::read_symlink("/proc/self/exe"), words(arguments), "/");
+    return start_regression(words(arguments));
   }
 
   [[nodiscard]] std::string text_of(const fs::path& folder) const {
@@ -269,7 +269,7 @@ TEST_F(GoldenUpdate, RefusesWhatItDoesNotKnowAndChangesNothing) {
 
 TEST_F(GoldenUpdate, OfAFolderThatIsNotThereSaysSo) {
   const ChosenGoldenFolder chosen(folder_ / "nowhere");
-  const Outcome failed = start(fs::read_symlink("/proc/self/exe"), {"--update-goldens=gemm"}, "/");
+  const Outcome failed = start_regression({"--update-goldens=gemm"});
   EXPECT_EQ(failed.exit_code, 1);
   EXPECT_TRUE(contains(failed.errors, "KERNWAVE_GOLDEN_DIR is " + path("nowhere"))) << failed.errors;
 }

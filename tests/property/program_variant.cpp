@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "platform/workload/hbm_tensor.h"
 #include "tests/property/program_kernel.h"
 #include "tests/support/same_value.h"

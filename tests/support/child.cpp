@@ -14,12 +14,12 @@
 #include <string>
 
 #include "tests/support/child_outcome.h"
+#include "tests/support/sanitizer.h"
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/lsan_interface.h>
-#endif
 #ifdef KERNWAVE_COVERAGE
+extern "C" {
 #include <gcov.h>
+}
 #endif
 
 namespace kernwave::testing {
@@ -46,15 +46,6 @@ struct Pipe {
   int count = 0;
   for (int i = 0; i < result.total_part_count(); ++i) count += result.GetTestPartResult(i).failed() ? 1 : 0;
   return count;
-}
-
-/// Prints what this process has allocated and lost.
-[[nodiscard]] bool has_leaks() {
-#ifdef __SANITIZE_ADDRESS__
-  return __lsan_do_recoverable_leak_check() != 0;
-#else
-  return false;
-#endif
 }
 
 /// A process that ends by _exit leaves no counts by itself.

@@ -12,7 +12,7 @@ namespace kernwave::child_test {
 namespace {
 
 using testing::Outcome;
-using testing::start;
+using testing::start_regression;
 
 struct Fault {
   const char* name;
@@ -21,9 +21,9 @@ struct Fault {
 
 void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
 
-/// This executable as a process that runs tests which fail on purpose.
+/// Tests which fail on purpose, in a process of their own.
 [[nodiscard]] Outcome run_planted(const std::string& name) {
-  return start("/proc/self/exe", {"--with-planted-faults", "--gtest_filter=PlantedFaults." + name}, "/");
+  return start_regression({"--with-planted-faults", "--gtest_filter=PlantedFaults." + name});
 }
 
 TEST(Harness, PassesAChildThatDoesWhatItShould) {
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Fault{"Exception", "exception: on purpose"},
                       Fault{"ForeignException", "an exception that is not a std::exception"},
                       Fault{"ExitCode", "ended with 3"}, Fault{"EarlyExit", "ended before the test did"},
-                      Fault{"Signal", "died of signal 11"}, Fault{"TimeOut", "did not end in 1 s"},
+                      Fault{"Signal", "died of signal 9"}, Fault{"TimeOut", "did not end in 1 s"},
                       Fault{"TimeOutOfATalker", "did not end in 1 s"},
                       Fault{"ShortResult", "ended before the test did"}, Fault{"GrandchildExpectation", "on purpose"}),
     [](const ::testing::TestParamInfo<Fault>& fault) { return fault.param.name; });
@@ -63,7 +63,7 @@ TEST(Harness, FailsTheTestOfAChildThatLeaks) {
 }
 
 TEST(Harness, RefusesArgumentsThatItDoesNotKnow) {
-  const Outcome outcome = start("/proc/self/exe", {"--update-golden"}, "/");
+  const Outcome outcome = start_regression({"--update-golden"});
   EXPECT_EQ(outcome.exit_code, 2);
   EXPECT_EQ(outcome.output, "");
   EXPECT_TRUE(testing::contains(outcome.errors, "unknown argument: --update-golden ")) << outcome.errors;

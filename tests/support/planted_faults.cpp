@@ -57,7 +57,7 @@ void register_planted_faults() {
   plant_in_child("ForeignException", [] { throw 7; });
   plant_in_child("ExitCode", [] { _exit(3); });
   plant_in_child("EarlyExit", [] { _exit(0); });
-  plant_in_child("Signal", [] { static_cast<void>(std::raise(SIGSEGV)); });
+  plant_in_child("Signal", [] { static_cast<void>(std::raise(SIGKILL)); });
   plant_in_child("Leak", leak);
   plant("TimeOut",
         [] { in_child([] { std::this_thread::sleep_for(std::chrono::minutes(5)); }, std::chrono::seconds(1)); });

@@ -14,6 +14,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "tests/support/sanitizer.h"
+
 namespace kernwave::testing {
 
 namespace fs = std::filesystem;
@@ -58,9 +60,9 @@ constexpr int cannot_start = 127;
   become(program, arguments, user);
 }
 
-[[nodiscard]] Outcome outcome_of(int status, std::string output, std::string errors) {
+[[nodiscard]] Outcome outcome_of(int status, std::string output, const std::string& errors) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0, std::move(output),
-          std::move(errors)};
+          without_sanitizer_remarks(errors)};
 }
 
 }  // namespace
@@ -128,6 +130,17 @@ Outcome start_on_terminal(const fs::path& program, const Arguments& arguments, c
   ::waitpid(process, &status, 0);
   ::close(terminal);
   return outcome_of(status, output.text(), errors);
+}
+
+Outcome start_regression(const Arguments& arguments) {
+  Arguments all;
+  for (const char* const variable :
+       {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE", "GTEST_OUTPUT", "XML_OUTPUT_FILE"}) {
+    all.insert(all.end(), {"-u", variable});
+  }
+  all.push_back(fs::read_symlink("/proc/self/exe"));
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return start("/usr/bin/env", all, "/");
 }
 
 }  // namespace kernwave::testing

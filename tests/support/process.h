@@ -74,4 +74,7 @@ class Process {
 [[nodiscard]] Outcome start_on_terminal(const std::filesystem::path& program, const Arguments& arguments,
                                         const std::filesystem::path& folder);
 
+/// This regression as another process in the folder /: without this one's choice of a shard and place of a report.
+[[nodiscard]] Outcome start_regression(const Arguments& arguments);
+
 }  // namespace kernwave::testing

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/child.h"
+#include "tests/support/sanitizer.h"
 #include "tests/support/sqlite_query.h"
 #include "tests/support/temporary_folder.h"
 #include "traces/op_log/csv_op_log.h"
@@ -193,6 +194,7 @@ TEST_F(OpLogWriting, ADatabaseThatMayNotGrowIsKnownDuringTheRunAndToldAtTheEnd) 
 }
 
 TEST_F(OpLogWriting, MemoryDoesNotGrowWithTheRun) {
+  if (!testing::freed_memory_is_reused) GTEST_SKIP() << "AddressSanitizer keeps what was freed";
   in_child([this] {
     SqliteOpLog sqlite(path("log.sqlite"));
     CsvOpLog csv("/dev/null");

@@ -1,0 +1,26 @@
+// The regression under AddressSanitizer and its search for leaks: what they do not understand of SystemC's coroutines
+// and of forked processes.
+#pragma once
+
+#include <string>
+
+namespace kernwave::testing {
+
+/// Whether what this process frees may be given back and used again; AddressSanitizer keeps it for a while.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool freed_memory_is_reused = false;
+#else
+inline constexpr bool freed_memory_is_reused = true;
+#endif
+
+/// Prints what this process, which may be a forked one, has allocated and lost. Without AddressSanitizer: false.
+///
+/// Allocations of a kernel do not count: SystemC does not unwind the threads that a run leaves suspended, as one that
+/// ends in a deadlock does, and their stacks are not searched.
+[[nodiscard]] bool has_leaks();
+
+/// What a process said, without AddressSanitizer's remark that it does not know the stack on which an exception was
+/// thrown: an SC_THREAD's.
+[[nodiscard]] std::string without_sanitizer_remarks(const std::string& errors);
+
+}  // namespace kernwave::testing
