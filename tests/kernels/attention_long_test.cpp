@@ -15,6 +15,7 @@
 #include "platform/workload/attention_reference.h"
 #include "platform/workload/workload.h"
 #include "tests/support/child.h"
+#include "tests/support/error_text.h"
 #include "tests/support/policies.h"
 #include "tests/support/simulation.h"
 
@@ -504,12 +505,7 @@ TEST(PrefillLong, ComputesNothingThatCausalityMasksWhole) {
 
 TEST(LongAttentionErrors, NameWhatCannotBe) {
   const auto error_of = [](const WorkloadRequest& request, const SystemConfig& config) {
-    try {
-      (void)make_workload(request, config);
-      return std::string("no error");
-    } catch (const WorkloadError& error) {
-      return std::string(error.what());
-    }
+    return testing::error_of<WorkloadError>([&] { (void)make_workload(request, config); });
   };
   WorkloadRequest request = attention(decode, 1, 100);
   request.ranks = 9;

@@ -55,12 +55,7 @@ class ConfigurationFiles : public kernwave::testing::TemporaryFolderTest {
 };
 
 std::string error_of(const ConfigurationRequest& request) {
-  try {
-    (void)load_configuration(request);
-  } catch (const ConfigurationError& error) {
-    return error.what();
-  }
-  return {};
+  return testing::error_of<ConfigurationError>([&] { (void)load_configuration(request); });
 }
 
 /// Every key with its value as text, to compare two configurations in full.

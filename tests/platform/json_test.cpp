@@ -1,5 +1,6 @@
 // JSON: documents that are built, printed and read back; errors that say where.
 #include "platform/json/json.h"
+#include "tests/support/error_text.h"
 
 #include <gtest/gtest.h>
 
@@ -12,22 +13,12 @@ namespace kernwave::platform::json_test {
 namespace {
 
 std::string parse_error(const std::string& text) {
-  try {
-    (void)parse_json(text, "file.json");
-  } catch (const JsonError& error) {
-    return error.what();
-  }
-  return {};
+  return testing::error_of<JsonError>([&] { (void)parse_json(text, "file.json"); });
 }
 
 template <typename Read>
 std::string read_error(Read read) {
-  try {
-    (void)read();
-  } catch (const JsonError& error) {
-    return error.what();
-  }
-  return {};
+  return testing::error_of<JsonError>([&] { (void)read(); });
 }
 
 TEST(JsonBuilding, WritesNestedDocumentsInTheOrderOfInsertion) {

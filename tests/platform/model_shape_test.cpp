@@ -28,24 +28,14 @@ class ModelShapes : public kernwave::testing::TemporaryFolderTest {
   }
 
   [[nodiscard]] std::string error_of(const std::string& text) const {
-    try {
-      (void)load(text);
-    } catch (const ModelShapeError& error) {
-      return error.what();
-    }
-    return {};
+    return testing::error_of<ModelShapeError>([&] { (void)load(text); });
   }
 
   std::string path_;
 };
 
 std::string error_of_name(const std::string& name) {
-  try {
-    (void)load_model_shape(name);
-  } catch (const ModelShapeError& error) {
-    return error.what();
-  }
-  return {};
+  return testing::error_of<ModelShapeError>([&] { (void)load_model_shape(name); });
 }
 
 void expect_shape(const ModelShape& shape, std::int64_t query_heads, std::int64_t kv_heads, std::int64_t head_dim) {

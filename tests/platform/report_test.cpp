@@ -16,6 +16,7 @@
 #include "platform/report/result_check.h"
 #include "platform/report/roofline.h"
 #include "platform/report/verdict.h"
+#include "tests/support/error_text.h"
 
 namespace kernwave::platform::report_test {
 namespace {
@@ -380,12 +381,7 @@ TEST(Comparison, DrawsBothRuns) {
 }
 
 [[nodiscard]] std::string refusal(const Json& document) {
-  try {
-    (void)compared(decode(), document);
-  } catch (const ReportError& error) {
-    return error.what();
-  }
-  return "none";
+  return testing::error_of<ReportError>([&] { (void)compared(decode(), document); });
 }
 
 TEST(Comparison, OfAnythingElseIsRefusedByName) {

@@ -58,12 +58,7 @@ constexpr const char* prefill = "gqa_attention_prefill_short";
 }
 
 [[nodiscard]] std::string error_of(const WorkloadRequest& request, const SystemConfig& config = {}) {
-  try {
-    (void)make_workload(request, config);
-  } catch (const WorkloadError& error) {
-    return error.what();
-  }
-  return "no error";
+  return testing::error_of<WorkloadError>([&] { (void)make_workload(request, config); });
 }
 
 [[nodiscard]] Json run(const WorkloadRequest& request, const SystemConfig& config, DataMode data = DataMode::none,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/child.h"
+#include "tests/support/error_text.h"
 #include "tests/support/sanitizer.h"
 #include "tests/support/sqlite_query.h"
 #include "tests/support/temporary_folder.h"
@@ -135,26 +136,17 @@ TEST_F(OpLogWriting, WithoutACloseNothingHangs) {
 
 // ---- what cannot be written
 
-template <typename Action>
-[[nodiscard]] std::string write_error(const Action& action) {
-  try {
-    action();
-  } catch (const WriteError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST_F(OpLogWriting, AFolderThatDoesNotExistIsAnErrorAtTheBeginning) {
-  EXPECT_EQ(write_error([this] { CsvOpLog log(path("nowhere/log.csv")); }), "No such file or directory");
-  EXPECT_EQ(write_error([this] { SqliteOpLog log(path("nowhere/log.sqlite")); }),
+  EXPECT_EQ(testing::error_of<WriteError>([this] { CsvOpLog log(path("nowhere/log.csv")); }),
+            "No such file or directory");
+  EXPECT_EQ(testing::error_of<WriteError>([this] { SqliteOpLog log(path("nowhere/log.sqlite")); }),
             "unable to open database file: No such file or directory");
 }
 
 TEST_F(OpLogWriting, AFileThatIsNoDatabaseIsLeftAlone) {
   const std::string something(4096, 'x');
   std::ofstream(path("log.sqlite")) << something;
-  EXPECT_EQ(write_error([this] { SqliteOpLog log(path("log.sqlite")); }), "file is not a database");
+  EXPECT_EQ(testing::error_of<WriteError>([this] { SqliteOpLog log(path("log.sqlite")); }), "file is not a database");
   EXPECT_EQ(text_of(path("log.sqlite")), something);
 }
 
@@ -163,12 +155,12 @@ TEST_F(OpLogWriting, AFullDiskIsKnownDuringTheRunAndToldAtTheEnd) {
     CsvOpLog log("/dev/full");
     for (std::int64_t i = 0; i < 100'000; ++i) tell(log.observer(), 0, i, 1000 * i);
     EXPECT_TRUE(log.failed());
-    EXPECT_EQ(write_error([&log] { log.close({}); }), "the disk is full");
+    EXPECT_EQ(testing::error_of<WriteError>([&log] { log.close({}); }), "the disk is full");
   });
   in_child([] {
     CsvOpLog log("/dev/full");
     tell(log.observer(), 0, 0, 1000);
-    EXPECT_EQ(write_error([&log] { log.close({}); }), "the disk is full");
+    EXPECT_EQ(testing::error_of<WriteError>([&log] { log.close({}); }), "the disk is full");
   });
 }
 
@@ -180,7 +172,7 @@ TEST_F(OpLogWriting, ADatabaseThatMayNotGrowIsKnownDuringTheRunAndToldAtTheEnd) 
     SqliteOpLog log(path("log.sqlite"));
     for (std::int64_t i = 0; i < 100'000; ++i) tell(log.observer(), 0, i, 1000 * i);
     EXPECT_TRUE(log.failed());
-    const std::string error = write_error([&log] { log.close({}); });
+    const std::string error = testing::error_of<WriteError>([&log] { log.close({}); });
     EXPECT_EQ(error.substr(0, 14), "disk I/O error");
   });
 }

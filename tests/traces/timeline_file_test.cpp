@@ -4,11 +4,11 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <string>
 
 #include "tests/support/child.h"
+#include "tests/support/error_text.h"
 #include "tests/support/policies.h"
 #include "tests/support/sanitizer.h"
 #include "tests/support/simulation.h"
@@ -71,19 +71,10 @@ TEST_F(TimelineFiles, CompressedHoldTheSame) {
 
 void add_one(tl::Context& tl) { tl.store(HbmAddress(0), tl.load(HbmAddress(0), {1, 64}, DType::f32) + 1.0F); }
 
-[[nodiscard]] std::string reason_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const WriteError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST_F(TimelineFiles, OnAFullDiskFailWhenTheyAreClosed) {
   for (const Compression compression : {Compression::none, Compression::gzip}) {
     in_child([compression] {
-      EXPECT_EQ(reason_of([compression] {
+      EXPECT_EQ(testing::error_of<WriteError>([compression] {
                   run_with_timeline(
                       "/dev/full", one_cube(), [](Simulation& simulation) { simulation.run(add_one); }, compression);
                 }),
@@ -93,7 +84,7 @@ TEST_F(TimelineFiles, OnAFullDiskFailWhenTheyAreClosed) {
 }
 
 TEST_F(TimelineFiles, ThatCannotBeOpenedFailAtOnce) {
-  EXPECT_EQ(reason_of([this] { Timeline(path("no/such/folder"), Compression::gzip, one_cube()); }),
+  EXPECT_EQ(testing::error_of<WriteError>([this] { Timeline(path("no/such/folder"), Compression::gzip, one_cube()); }),
             "No such file or directory");
 }
 
