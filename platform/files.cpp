@@ -15,6 +15,7 @@
 #include "models/base/quantity.h"
 #include "platform/config/units.h"
 #include "platform/file_system.h"
+#include "platform/message_text.h"
 #include "platform/pending_file.h"
 
 namespace kernwave::platform {

@@ -9,6 +9,7 @@
 
 #include "platform/cli/exit_code.h"
 #include "platform/config/units.h"
+#include "platform/message_text.h"
 #include "platform/version.h"
 
 namespace kernwave::platform {
@@ -232,9 +233,8 @@ void add_compare(CLI::App& app, CompareCommand& compare, std::optional<Command>&
     if (sub->get_name() == arguments[0]) return {};
     names.push_back(sub->get_name());
   }
-  const auto nearest = nearest_name(arguments[0], names);
   return fmt::format("there is no command {}{} (commands: {})", in_quotes(arguments[0]),
-                     nearest ? fmt::format("; did you mean {}?", *nearest) : "", fmt::join(names, ", "));
+                     did_you_mean(arguments[0], names), fmt::join(names, ", "));
 }
 
 [[nodiscard]] ParsedCommandLine refused(const std::string& message) {

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <limits>
+#include <optional>
 
 #include "models/base/exact_time.h"
+#include "platform/message_text.h"
 
 namespace kernwave::platform {
 namespace {
@@ -97,8 +98,6 @@ constexpr Dimension count_dimension{count_units,
                                     "a count such as 8192 or 128K (K, M and G are 1024, 1024^2 and 1024^3)", "units"};
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-bool is_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f'; }
 
 /// Removes the leading digits of `text` and returns them.
 std::string_view take_digits(std::string_view& text) noexcept {
@@ -199,41 +198,6 @@ std::string format_binary(std::int64_t count, const Dimension& dimension) {
   return fmt::format("{} {}", count / unit.scale, unit.name);
 }
 
-char lower(char c) noexcept { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
-
-/// Appends a character, or how it is written if it is a control character.
-void append_escaped(std::string& text, char c) {
-  const auto code = static_cast<unsigned char>(c);
-  if (c == '\n') {
-    text += "\\n";
-  } else if (code < 0x20 || code == 0x7f) {
-    text += fmt::format("\\x{:02x}", code);
-  } else {
-    text += c;
-  }
-}
-
-/// Edits (insert, delete, replace, swap neighbours) from one word to the other, case aside.
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> before_last(to.size() + 1);
-  std::vector<std::size_t> last(to.size() + 1);
-  std::vector<std::size_t> row(to.size() + 1);
-  for (std::size_t j = 0; j <= to.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= from.size(); ++i) {
-    before_last.swap(last);
-    last.swap(row);
-    row[0] = i;
-    for (std::size_t j = 1; j <= to.size(); ++j) {
-      const char a = lower(from[i - 1]);
-      const char b = lower(to[j - 1]);
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a == b ? 0U : 1U)});
-      const bool swapped = i > 1 && j > 1 && a == lower(to[j - 2]) && b == lower(from[i - 2]);
-      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
-    }
-  }
-  return row[to.size()];
-}
-
 }  // namespace
 
 Bandwidth parse_bandwidth(std::string_view text) { return Bandwidth(parse(text, bandwidth_dimension)); }
@@ -261,49 +225,6 @@ std::string format_bytes_per_cycle(std::int64_t bytes) { return format_binary(by
 std::string format_millionths(std::int64_t millionths) {
   const std::string text = decimal(millionths, mega);
   return text.find('.') == std::string::npos ? text + ".0" : text;
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::string in_one_line(std::string_view text) {
-  std::string result;
-  for (const char c : text) append_escaped(result, c);
-  return result;
-}
-
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t max_length = 120;
-  std::string result = "\"";
-  for (const char c : text.substr(0, max_length)) {
-    if (c == '"' || c == '\\') {
-      result += {'\\', c};
-    } else {
-      append_escaped(result, c);
-    }
-  }
-  if (text.size() > max_length) result += "...";
-  return result + '"';
-}
-
-std::optional<std::string> nearest_name(std::string_view text, const std::vector<std::string>& candidates) {
-  // Beyond a third of the letters a suggestion is more likely to mislead than to help. Longer texts are not names,
-  // and the distance is quadratic.
-  constexpr std::size_t max_length = 200;
-  if (text.empty() || text.size() > max_length) return std::nullopt;
-  std::optional<std::string> best;
-  std::size_t best_distance = std::max<std::size_t>(1, text.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(text, candidate);
-    if (distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
 }
 
 }  // namespace kernwave::platform

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "models/base/quantity.h"
 
@@ -55,21 +53,5 @@ class ParseError : public std::runtime_error {
 [[nodiscard]] std::string format_bytes_per_cycle(std::int64_t bytes);
 /// `millionths` / 10^6 as a decimal with at least one digit after the point: 860000 is "0.86", 1000000 is "1.0".
 [[nodiscard]] std::string format_millionths(std::int64_t millionths);
-
-// Words for messages.
-
-/// `text` without white space at its ends.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-
-/// `text` with its control characters escaped, fit for one line of a message.
-[[nodiscard]] std::string in_one_line(std::string_view text);
-
-/// `text` in double quotes, fit for one line of a message: control characters are escaped, a long text is cut.
-[[nodiscard]] std::string in_quotes(std::string_view text);
-
-/// The candidate that `text` most likely misspells (case aside; a transposition counts as one edit), if one is close
-/// enough to be worth naming. The first of equals.
-[[nodiscard]] std::optional<std::string> nearest_name(std::string_view text,
-                                                      const std::vector<std::string>& candidates);
 
 }  // namespace kernwave::platform

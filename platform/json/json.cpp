@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "platform/config/units.h"
+#include "platform/message_text.h"
 
 namespace kernwave::platform {
 namespace {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/report/quotient.h"
 #include "platform/report/report_page.h"
 #include "platform/report/report_table.h"
 #include "platform/report/result_check.h"
@@ -25,10 +26,8 @@ struct Pair {
   const Json& b;
 };
 
-[[nodiscard]] double quotient(double a, double b) { return b == 0.0 ? 0.0 : a / b; }
-
 [[nodiscard]] std::string ratio_text(std::int64_t a, std::int64_t b) {
-  return a == 0 ? "-" : fmt::format("{:.3f}", quotient(static_cast<double>(b), static_cast<double>(a)));
+  return a == 0 ? "-" : fmt::format("{:.3f}", quotient(b, a));
 }
 
 [[nodiscard]] ReportTable table_of(const std::string& title) { return {title, {"", "A", "B", "B / A"}, {}}; }
@@ -49,8 +48,7 @@ void add_counts(ReportTable& table, const std::string& name, std::int64_t a, std
 [[nodiscard]] std::string multiple_text(const Json& result) {
   const BindingBound bound = binding_bound(result);
   if (bound.picoseconds == 0) return "-";
-  return fmt::format("{:.3f}",
-                     quotient(static_cast<double>(latency_of(result)), static_cast<double>(bound.picoseconds)));
+  return fmt::format("{:.3f}", quotient(latency_of(result), bound.picoseconds));
 }
 
 [[nodiscard]] ReportTable latency_table(const Pair& runs) {
@@ -150,9 +148,7 @@ void add_differences(ReportTable& table, const std::string& prefix, const Json& 
   if (a == b) return fmt::format("A and B take the same time, {}.", time_text(a));
   if (a == 0 || b == 0) return fmt::format("A takes {}, B {}.", time_text(a), time_text(b));
   const bool faster = b < a;
-  return fmt::format("B is {:.3f} x as {} as A: {} instead of {}.",
-                     faster ? quotient(static_cast<double>(a), static_cast<double>(b))
-                            : quotient(static_cast<double>(b), static_cast<double>(a)),
+  return fmt::format("B is {:.3f} x as {} as A: {} instead of {}.", faster ? quotient(a, b) : quotient(b, a),
                      faster ? "fast" : "slow", time_text(b), time_text(a));
 }
 

@@ -5,15 +5,12 @@
 #include <string>
 
 #include "platform/config/units.h"
+#include "platform/report/quotient.h"
 #include "platform/run/summary.h"
 
 namespace kernwave::platform {
 
 namespace {
-
-[[nodiscard]] double quotient(std::int64_t a, std::int64_t b) {
-  return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
-}
 
 [[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole) {
   return fmt::format("{:.1f} %", 100.0 * quotient(part, whole));

@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "platform/report/quotient.h"
 #include "platform/report/result_check.h"
 #include "platform/run/summary.h"
 
@@ -87,10 +88,6 @@ struct CauseShare {
   const CauseWords* cause = nullptr;
   double share = 0.0;  ///< of the latency, as an average over the PEs that worked
 };
-
-[[nodiscard]] double quotient(std::int64_t a, std::int64_t b) {
-  return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
-}
 
 /// Largest first; of equal ones the order above.
 [[nodiscard]] std::vector<CauseShare> cause_shares(const Json& result) {

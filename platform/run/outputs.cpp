@@ -10,6 +10,7 @@
 #include "platform/config/units.h"
 #include "platform/file_system.h"
 #include "platform/files.h"
+#include "platform/message_text.h"
 #include "platform/report/activity_document.h"
 #include "platform/report/report.h"
 #include "platform/run/critical_path_document.h"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "platform/config/units.h"
 #include "platform/files.h"
 #include "platform/json/json.h"
+#include "platform/message_text.h"
 
 namespace kernwave::platform {
 namespace {
@@ -182,10 +182,9 @@ ModelShape load_model_shape(const std::string& name_or_path) {
   }
   if (is_path(name_or_path)) return load_file(name_or_path);
   const std::vector<std::string> names = shipped_names();
-  const std::optional<std::string> nearest = nearest_name(name_or_path, names);
-  throw ModelShapeError(fmt::format(
-      "unknown model {}{} (shipped models: {}; or the path of a Hugging Face config.json)", in_quotes(name_or_path),
-      nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : "", fmt::join(names, ", ")));
+  throw ModelShapeError(
+      fmt::format("unknown model {}{} (shipped models: {}; or the path of a Hugging Face config.json)",
+                  in_quotes(name_or_path), did_you_mean(name_or_path, names), fmt::join(names, ", ")));
 }
 
 }  // namespace kernwave::platform

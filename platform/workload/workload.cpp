@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/config/units.h"
+#include "platform/message_text.h"
 #include "platform/workload/attention_workload.h"
 #include "platform/workload/gemm_workload.h"
 
@@ -54,10 +54,8 @@ std::unique_ptr<Workload> make_workload(const WorkloadRequest& request, const Sy
     if (entry.description.name == request.kernel) return entry.make(request, config);
     names.push_back(entry.description.name);
   }
-  const auto nearest = nearest_name(request.kernel, names);
-  std::string message = fmt::format("there is no kernel {}", in_quotes(request.kernel));
-  if (nearest) message += fmt::format("; did you mean {}?", *nearest);
-  throw WorkloadError(message + (nearest ? " " : "; ") + "`kernwave list` shows all");
+  throw WorkloadError(fmt::format("there is no kernel {}{} (`kernwave list` shows all)", in_quotes(request.kernel),
+                                  did_you_mean(request.kernel, names)));
 }
 
 }  // namespace kernwave::platform

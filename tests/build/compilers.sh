@@ -14,15 +14,17 @@ arguments=()
 [ -n "${SYSTEMC_HOME:-}" ] || unset SYSTEMC_HOME
 
 # same_with NAME COMPILER: builds the fingerprint without optimisation and compares what it prints. The options that
-# results depend on (-ffp-contract=off) are the project's own; warnings are the business of the real build.
+# results depend on (-ffp-contract=off) are the project's own; warnings are the business of the real build. The build
+# stays, for the next time.
 same_with() {
-  local build="$temporary/$1"
-  run "$build.configure.log" "$CMAKE" -G "$GENERATOR" -S "$SOURCE_DIR" -B "$build" -DCMAKE_CXX_COMPILER="$2" \
+  local build="$BUILD_DIR/compilers/$1"
+  mkdir -p "$build"
+  run "$temporary/$1.configure.log" "$CMAKE" -G "$GENERATOR" -S "$SOURCE_DIR" -B "$build" -DCMAKE_CXX_COMPILER="$2" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_CXX_STANDARD="$CXX_STANDARD" \
     -DKERNWAVE_BUILD_TESTS=ON -DCMAKE_UNITY_BUILD=ON -DKERNWAVE_WARNINGS_AS_ERRORS=OFF "${arguments[@]}"
-  run "$build.build.log" "$CMAKE" --build "$build" --target kernwave_fingerprint --parallel 2
-  run "$build.run.log" bash -c '"$0" >"$1"' "$build/bin/kernwave_fingerprint" "$build.fingerprint"
-  diff -u "$expected" "$build.fingerprint" || fail "$1 gives other results than $CXX with this build's options"
+  run "$temporary/$1.build.log" "$CMAKE" --build "$build" --target kernwave_fingerprint --parallel 2
+  run "$temporary/$1.run.log" bash -c '"$0" >"$1"' "$build/bin/kernwave_fingerprint" "$temporary/$1.fingerprint"
+  diff -u "$expected" "$temporary/$1.fingerprint" || fail "$1 gives other results than $CXX with this build's options"
   echo "$1: the same"
 }
 same_with clang-O0 clang++

@@ -23,7 +23,7 @@
 #include "platform/run/child_process.h"
 #include "platform/workload/random_data.h"
 #include "tests/support/contended_machine.h"
-#include "traces/op_log.h"
+#include "traces/op_log/op_log.h"
 
 int sc_main(int /*argc*/, char** /*argv*/) { return 0; }  // the library asks for the symbol; nothing calls it
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 
-#include "platform/config/units.h"
+#include "platform/message_text.h"
 
 namespace kernwave::testing {
 

@@ -17,6 +17,7 @@
 
 #include "tests/support/child.h"
 #include "tests/support/contended_machine.h"
+#include "tests/support/process.h"
 #include "tests/support/simulation.h"
 
 namespace kernwave::determinism_test {
@@ -146,6 +147,7 @@ struct LeftByProcess {
   close(descriptor);
   const pid_t child = fork();
   if (child == 0) {
+    testing::leave_shard();
     setenv(log_file_variable, file.c_str(), 1);
     if (addresses == Addresses::fixed && personality(ADDR_NO_RANDOMIZE) == -1) _exit(3);
     std::string self = "/proc/self/exe";

@@ -390,7 +390,7 @@ struct Mistake {
       {with({"--seed", "one"}), {"--seed", "\"one\""}},
       // what a kernel needs
       {words("run gqa_attention_decode_shrt --model llama-3.1-8b --s-kv 100"),
-       {"\"gqa_attention_decode_shrt\"", "did you mean gqa_attention_decode_short?"}},
+       {"\"gqa_attention_decode_shrt\"", "did you mean \"gqa_attention_decode_short\"?"}},
       {words("run gqa_attention_decode_short --s-kv 100"), {"--model is missing"}},
       {words("run gqa_attention_decode_short --model llama-3.1-9b --s-kv 100"),
        {"\"llama-3.1-9b\"", "did you mean \"llama-3.1-8b\"?", "llama-3.1-70b"}},
@@ -448,7 +448,7 @@ TEST_F(CommandLine, RunThatIsRefusedLeavesAnOlderFileAlone) {
 
 TEST_F(CommandLine, UnknownCommandsAndOptionsAreNamed) {
   expect_refused({}, {"subcommand is required"});
-  expect_refused({"lst"}, {"there is no command \"lst\"; did you mean list?", "run", "headline", "config"});
+  expect_refused({"lst"}, {"there is no command \"lst\"; did you mean \"list\"?", "run", "headline", "config"});
   expect_refused({"simulate", "--model", "x"}, {"there is no command \"simulate\""});
   expect_refused({"--list"}, {"required"});
   expect_refused({"list", "--all"}, {"--all"});

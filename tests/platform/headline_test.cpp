@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -298,7 +299,11 @@ TEST(Headline, LatencyIsTheSameWithAndWithoutData) {
 TEST(Headline, LeavesTablesAndAllDocuments) {
   const fs::path folder = fs::path(::testing::TempDir()) / ("kernwave_headline_" + std::to_string(::getpid()));
   // The tables are printed too.
-  kernwave::testing::in_child([&folder] { run_headline({folder.string(), DataMode::none, "kernwave headline"}); });
+  kernwave::testing::in_child(
+      [&folder] {
+        run_headline({folder.string(), DataMode::none, "kernwave headline"});
+      },
+      std::chrono::minutes(10));  // some twenty seconds, were it not for sanitizers
   const std::string tables = read_file((folder / "headline.txt").string());
   const Json documents = parse_json(read_file((folder / "headline.json").string()), "headline.json");
   fs::remove_all(folder);

@@ -1,5 +1,6 @@
 // Quantities with units: read exactly, refused with a reason and an example, printed so that they read back.
 #include "platform/config/units.h"
+#include "platform/message_text.h"
 #include "tests/support/error_text.h"
 
 #include <gtest/gtest.h>

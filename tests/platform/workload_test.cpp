@@ -22,7 +22,7 @@
 #include "tests/support/error_text.h"
 #include "tests/support/policies.h"
 #include "tests/support/quantities.h"
-#include "traces/op_log.h"
+#include "traces/op_log/op_log.h"
 
 namespace kernwave::platform::workload_test {
 namespace {

@@ -130,8 +130,8 @@ ProgramReport Runs::report() const {
 }
 
 [[nodiscard]] std::string simulate(const std::vector<Program>& programs) {
-  // Never taken apart: that would be a third of the process's time, and it ends soon.
-  auto& all = *new std::vector<std::unique_ptr<Runs>>();
+  // Never taken apart: that would be a third of the process's time, and it ends soon. Static, so that it is not lost.
+  static auto& all = *new std::vector<std::unique_ptr<Runs>>();
   all.reserve(programs.size());
   for (std::size_t i = 0; i < programs.size(); ++i) all.push_back(std::make_unique<Runs>(programs[i], i));
   sc_core::sc_start();  // nothing but the programs makes events

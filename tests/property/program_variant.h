@@ -11,7 +11,7 @@
 #include "tests/property/program_work.h"
 #include "traces/critical_path/critical_path.h"
 #include "traces/observer_group.h"
-#include "traces/op_log.h"
+#include "traces/op_log/op_log.h"
 #include "traces/protocol_monitor.h"
 
 namespace kernwave::testing {

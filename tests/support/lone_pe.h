@@ -10,7 +10,7 @@
 #include "models/system/run.h"
 #include "tests/support/quantities.h"
 #include "tests/support/stub_memory.h"
-#include "traces/op_log.h"
+#include "traces/op_log/op_log.h"
 #include "traces/protocol_monitor.h"
 
 namespace kernwave::testing {

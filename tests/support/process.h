@@ -74,7 +74,10 @@ class Process {
 [[nodiscard]] Outcome start_on_terminal(const std::filesystem::path& program, const Arguments& arguments,
                                         const std::filesystem::path& folder);
 
-/// This regression as another process in the folder /: without this one's choice of a shard and place of a report.
+/// Takes out of this process's environment which shard of a regression it runs, and where its report goes.
+void leave_shard();
+
+/// This regression as another process in the folder /, which is no shard.
 [[nodiscard]] Outcome start_regression(const Arguments& arguments);
 
 }  // namespace kernwave::testing

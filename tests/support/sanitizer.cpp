@@ -7,9 +7,6 @@
 #include <cstddef>
 #include <sstream>
 
-// The name by which the sanitizer's library asks for it.
-extern "C" const char* __lsan_default_suppressions() { return "leak:kernwave::PeCpu::run\n"; }
-
 namespace kernwave::testing {
 
 bool has_leaks() {

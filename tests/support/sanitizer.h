@@ -15,8 +15,7 @@ inline constexpr bool freed_memory_is_reused = true;
 
 /// Prints what this process, which may be a forked one, has allocated and lost. Without AddressSanitizer: false.
 ///
-/// Allocations of a kernel do not count: SystemC does not unwind the threads that a run leaves suspended, as one that
-/// ends in a deadlock does, and their stacks are not searched.
+/// What a kernel holds does not count (platform/cli/leak_suppressions.cpp).
 [[nodiscard]] bool has_leaks();
 
 /// What a process said, without AddressSanitizer's remark that it does not know the stack on which an exception was

@@ -10,7 +10,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/vcd_reader.h"
 #include "traces/observer_group.h"
-#include "traces/op_log.h"
+#include "traces/op_log/op_log.h"
 #include "traces/waveform/waveform.h"
 
 namespace kernwave::testing {

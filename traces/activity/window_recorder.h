@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "models/pe/pe_observer.h"
-#include "traces/op_log.h"
+#include "traces/op_log/op_log.h"
 
 namespace kernwave::traces {
 

@@ -1,4 +1,4 @@
-#include "traces/op_log.h"
+#include "traces/op_log/op_log.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,24 @@
+// What values of a configuration must be, or should be, together.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/system/system_config.h"
+
+namespace kernwave::platform {
+
+/// An impossible combination of values that are each within their limits.
+struct Rule {
+  std::vector<std::string_view> keys;  ///< that it reads
+  std::optional<std::string> (*violation)(const SystemConfig&) = nullptr;
+};
+
+[[nodiscard]] const std::vector<Rule>& configuration_rules();
+
+/// What is legal, but probably not what was meant.
+[[nodiscard]] std::vector<std::string> warnings_of(const SystemConfig& system);
+
+}  // namespace kernwave::platform
