@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,12 @@
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/test_files.h"
 
-namespace kernwave::testing::fuzz_corpus_test {
+namespace kernwave::testing {
+
+/// GoogleTest's name of a parameter, which is part of what `ctest -N` shows.
+void PrintTo(const FuzzTarget& target, std::ostream* out) { *out << target.name; }
+
+namespace fuzz_corpus_test {
 namespace {
 
 class FuzzCorpus : public ::testing::TestWithParam<FuzzTarget> {
@@ -47,4 +53,5 @@ INSTANTIATE_TEST_SUITE_P(Of, FuzzCorpus, ::testing::ValuesIn(fuzz_targets),
                          [](const auto& target) { return std::string(target.param.name); });
 
 }  // namespace
-}  // namespace kernwave::testing::fuzz_corpus_test
+}  // namespace fuzz_corpus_test
+}  // namespace kernwave::testing

@@ -401,7 +401,7 @@ struct Mistake {
       {words("run gemm --m 10 --n 10 --k 0"), {"--k", "not 0"}},
       {words("run gemm --m 10 --n 10 --k 10 --s-kv 5"), {"--s-kv", "attention"}},
       {words("run gemm --m 10 --n 10 --k 10 --kv-layout hsd"), {"--kv-layout", "attention"}},
-      {words("run attention"), {"there is no kernel \"attention\"", "; `kernwave list` shows all"}},
+      {words("run attention"), {"there is no kernel \"attention\"", "(`kernwave list` shows all)"}},
       // counts
       {decode + words("--s-kv 0"), {"--s-kv", "not 0"}},
       {decode + words("--s-kv=-5"), {"--s-kv", "\"-5\" is negative"}},

@@ -1,7 +1,5 @@
 // Quantities with units: read exactly, refused with a reason and an example, printed so that they read back.
 #include "platform/config/units.h"
-#include "platform/message_text.h"
-#include "tests/support/error_text.h"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +8,8 @@
 #include <limits>
 #include <string>
 #include <vector>
+
+#include "tests/support/error_text.h"
 
 namespace kernwave::platform::units_test {
 namespace {
@@ -161,25 +161,6 @@ TEST(Printing, ReadsBackToTheSameValue) {
     EXPECT_EQ(parse_frequency(format_quantity(Frequency(value))).count(), value);
     EXPECT_EQ(parse_bytes_per_cycle(format_bytes_per_cycle(value)), value);
   }
-}
-
-TEST(Quoting, KeepsAMessageOnOneLine) {
-  EXPECT_EQ(in_quotes("plain"), "\"plain\"");
-  EXPECT_EQ(in_quotes("a\nb\x1b\"\\"), "\"a\\nb\\x1b\\\"\\\\\"");
-  EXPECT_LT(in_quotes(std::string(10'000, 'x')).size(), 200U);
-  EXPECT_EQ(in_one_line("a\nb\x1b\"\\"), "a\\nb\\x1b\"\\");
-}
-
-TEST(NearestName, IsTheFewestEditsAwayAndNotFarFetched) {
-  const std::vector<std::string> names{"rows", "cols", "dataflow"};
-  EXPECT_EQ(nearest_name("rowz", names), "rows");
-  EXPECT_EQ(nearest_name("ROWS", names), "rows");
-  EXPECT_EQ(nearest_name("dataflwo", names), "dataflow");
-  EXPECT_EQ(nearest_name("clos", names), "cols");
-  EXPECT_EQ(nearest_name("bandwidth", names), std::nullopt);
-  EXPECT_EQ(nearest_name("", names), std::nullopt);
-  EXPECT_EQ(nearest_name("rows", {}), std::nullopt);
-  EXPECT_EQ(nearest_name(std::string(1'000'000, 'r'), names), std::nullopt);
 }
 
 }  // namespace
