@@ -170,7 +170,7 @@ class Loader {
   }
 
   void apply_file(const std::string& path) {
-    constexpr std::int64_t limit_bytes = 64 * 1024;  // far above any real configuration
+    constexpr std::int64_t limit_bytes = 65'536;  // far above any real configuration
     try {
       apply_text(read_file(path, limit_bytes), path, default_preset);
     } catch (const FileError& error) {
@@ -343,8 +343,9 @@ std::string to_toml(const Configuration& configuration) {
 std::vector<ConfigurationValue> configuration_values(const SystemConfig& system) {
   std::vector<ConfigurationValue> values;
   values.reserve(all_keys().size());
-  for (const Key& key : all_keys())
+  for (const Key& key : all_keys()) {
     values.push_back({std::string(key.path), key.type.print(key, key.member.get(system))});
+  }
   return values;
 }
 
