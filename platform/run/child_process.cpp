@@ -17,6 +17,12 @@
 
 #include "platform/run/interrupt.h"
 
+#ifdef KERNWAVE_COVERAGE
+extern "C" {
+#include <gcov.h>
+}
+#endif
+
 namespace kernwave::platform {
 
 namespace {
@@ -53,7 +59,7 @@ void write_all(int file, const std::string& text) {
   }
   std::fflush(nullptr);
   write_all(output, text + end);
-  _exit(0);
+  end_child(0);
 }
 
 /// Nobody waits for the answer of a child whose parent has gone.
@@ -106,6 +112,13 @@ void end_with(pid_t parent) {
 }
 
 }  // namespace
+
+void end_child(int code) {
+#ifdef KERNWAVE_COVERAGE
+  __gcov_dump();
+#endif
+  _exit(code);
+}
 
 std::vector<std::string> texts_from_children(const std::vector<std::function<std::string()>>& work, unsigned at_once) {
   std::vector<std::string> texts(work.size());

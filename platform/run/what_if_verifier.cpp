@@ -55,7 +55,7 @@ namespace {
     const std::int64_t latency = latency_with(request, workload, resource);
     if (!send_message(socket, &latency, sizeof(latency))) break;
   }
-  ::_exit(0);
+  end_child(0);
 }
 
 }  // namespace

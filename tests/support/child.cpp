@@ -13,14 +13,9 @@
 #include <exception>
 #include <string>
 
+#include "platform/run/child_process.h"
 #include "tests/support/child_outcome.h"
 #include "tests/support/sanitizer.h"
-
-#ifdef KERNWAVE_COVERAGE
-extern "C" {
-#include <gcov.h>
-}
-#endif
 
 namespace kernwave::testing {
 
@@ -48,13 +43,6 @@ struct Pipe {
   return count;
 }
 
-/// A process that ends by _exit leaves no counts by itself.
-void keep_coverage() {
-#ifdef KERNWAVE_COVERAGE
-  __gcov_dump();
-#endif
-}
-
 [[noreturn]] void run_child(const std::function<std::string()>& body, int output, int result) {
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
@@ -76,8 +64,7 @@ void keep_coverage() {
     written += static_cast<std::size_t>(count);
   }
   const bool leaks = has_leaks();
-  keep_coverage();
-  _exit(failures() > inherited || leaks ? 1 : 0);
+  platform::end_child(failures() > inherited || leaks ? 1 : 0);
 }
 
 /// For poll.
