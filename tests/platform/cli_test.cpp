@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <string>
@@ -357,6 +358,41 @@ TEST_F(CommandLine, RunMultipliesMatrices) {
   EXPECT_EQ(result.at("kernel").as_string(), "gemm");
   EXPECT_TRUE(result.at("error").at("within_tolerance").as_bool());
   expect_time_accounted_for(result);
+}
+
+// What a doubled resource is said to have taken is what a run with it takes.
+TEST_F(CommandLine, RunPutsItsPredictionsToTheTest) {
+  const std::string gemm = "run gemm --m 64 --n 64 --k 512 --data none ";
+  const Json path = result_of(words(gemm + "--verify-what-if")).at("critical_path");
+  // In the preset ahbm the port gives 128 GB/s, the memory answers after 100 ns, and the engine has the clock of the
+  // PE.
+  const std::map<std::string, std::string> faster{{"dma", "--set pe.dma.bandwidth=256GB/s"},
+                                                  {"memory", "--set hbm.latency=50ns --set interconnect.latency=50ns"},
+                                                  {"gemm", "--set pe.gemm.clock_multiple=2"}};
+  std::size_t verified = 0;
+  for (const Json& prediction : path.at("what_if").as_array()) {
+    if (prediction.at("actual_ps").is_null()) continue;
+    ++verified;
+    const Json run_of_it = result_of(words(gemm + faster.at(prediction.at("resource").as_string())));
+    EXPECT_EQ(prediction.at("actual_ps"), run_of_it.at("latency_ps")) << prediction.at("resource").as_string();
+    EXPECT_LT(prediction.at("actual_ps").as_int(), path.at("latency_ps").as_int());
+  }
+  EXPECT_EQ(verified, 3U);
+}
+
+TEST_F(CommandLine, RunShowsItsCriticalPathByCauseByLineAndByWhatWouldHelp) {
+  const std::string text =
+      output_of(words("run gemm --m 64 --n 64 --k 512 --data none --verify-what-if --json result.json"));
+  const Json path = document("result.json").at("critical_path");
+  for (const char* part : {"critical path            time   % of time", "by line", "twice as fast       predicted"}) {
+    EXPECT_TRUE(contains(text, part)) << part << "\nis not in\n" << text;
+  }
+  for (const Json& line : path.at("by_line").as_array()) {
+    EXPECT_TRUE(contains(text, "gemm.cpp:" + std::to_string(line.at("line").as_int()))) << text;
+  }
+  for (const Json& prediction : path.at("what_if").as_array()) {
+    EXPECT_TRUE(contains(text, prediction.at("keys").as_string())) << text;
+  }
 }
 
 // ---- exit code 2: nothing was simulated ----------------------------------------------------------------------------
