@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "platform/report/quotient.h"
 #include "platform/report/report_page.h"
 #include "platform/report/report_table.h"
 #include "platform/report/result_check.h"
 #include "platform/report/result_tables.h"
 #include "platform/report/roofline.h"
+#include "platform/run/quotient.h"
 #include "platform/run/summary.h"
 
 namespace kernwave::platform {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "platform/config/units.h"
-#include "platform/report/quotient.h"
+#include "platform/run/quotient.h"
 #include "platform/run/summary.h"
 
 namespace kernwave::platform {

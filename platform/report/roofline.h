@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "platform/json/json.h"
+#include "platform/run/quotient.h"
 
 namespace kernwave::platform {
 
@@ -20,9 +21,7 @@ struct Roofline {
   std::int64_t cubes = 0;         ///< that carried anything
 
   /// Flops a byte; 0 if nothing was moved.
-  [[nodiscard]] double intensity() const noexcept {
-    return bytes == 0 ? 0.0 : static_cast<double>(flops) / static_cast<double>(bytes);
-  }
+  [[nodiscard]] double intensity() const noexcept { return quotient(flops, bytes); }
 };
 
 /// Throws JsonError or ParseError where the document's configuration cannot be read.

@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
-#include "platform/report/quotient.h"
 #include "platform/report/result_check.h"
+#include "platform/run/quotient.h"
 #include "platform/run/summary.h"
 
 namespace kernwave::platform {

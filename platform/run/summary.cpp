@@ -8,16 +8,13 @@
 
 #include "platform/config/units.h"
 #include "platform/run/critical_path_document.h"
+#include "platform/run/quotient.h"
 
 namespace kernwave::platform {
 
 namespace {
 
 using Output = std::back_insert_iterator<std::string>;
-
-[[nodiscard]] double ratio(std::int64_t a, std::int64_t b) {
-  return b == 0 ? 0.0 : static_cast<double>(a) / static_cast<double>(b);
-}
 
 [[nodiscard]] std::string shape_text(const Json& shape) {
   std::string text;
@@ -54,7 +51,7 @@ void add_latency(Output out, const Json& result) {
   const BindingBound bound = binding_bound(result);
   fmt::format_to(out, "latency     {}  ({} ps)\n", time_text(latency), latency);
   fmt::format_to(out, "bound       {} by {}: latency is {:.3f} x the bound\n\n", time_text(bound.picoseconds),
-                 bound.resource, ratio(latency, bound.picoseconds));
+                 bound.resource, quotient(latency, bound.picoseconds));
 }
 
 void add_bounds(Output out, const Json& result) {
@@ -68,7 +65,7 @@ void add_bounds(Output out, const Json& result) {
     if (time == 0 && of_issued == 0) continue;
     const bool no_ratio = time == 0 || !is_complete(result);
     fmt::format_to(out, "  {:<13}{:>14}{:>14}{:>18}\n", member.key, time_text(time), time_text(of_issued),
-                   no_ratio ? "-" : fmt::format("{:.3f}", ratio(latency, time)));
+                   no_ratio ? "-" : fmt::format("{:.3f}", quotient(latency, time)));
   }
   fmt::format_to(out, "\n");
 }
@@ -84,7 +81,7 @@ void add_engines(Output out, const Json& result) {
     if (operations == 0) continue;
     const std::int64_t busy = pes == 0 ? 0 : busy_of(result, engine.key) / pes;
     fmt::format_to(out, "  {:<13}{:>12}{:>14}{:>11.1f}%\n", name, operations, time_text(busy),
-                   100.0 * ratio(busy, latency));
+                   100.0 * quotient(busy, latency));
   }
   if (const std::int64_t composites = result.at("counts").at("composite").as_int(); composites > 0) {
     fmt::format_to(out, "  {} composites, which read {} tiles\n", composites,
@@ -102,7 +99,7 @@ void add_stalls(Output out, const Json& result) {
     const std::int64_t sum = stalled_for(result, cause.key);
     if (sum == 0) continue;
     fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%\n", cause.key, time_text(sum / pes),
-                   100.0 * ratio(sum / pes, latency));
+                   100.0 * quotient(sum / pes, latency));
   }
   fmt::format_to(out, "\n");
 }
@@ -146,7 +143,7 @@ void add_links(Output out, const Json& result) {
     const Json& links = direction.value;
     if (links.at("messages").as_int() == 0) continue;
     fmt::format_to(out, "  {:<13}{:>10}{:>14}{:>15.1f}%{:>14}{:>14.2f}\n", direction.key, links.at("messages").as_int(),
-                   links.at("bytes").as_int(), 100.0 * ratio(links.at("busiest_ps").as_int(), latency),
+                   links.at("bytes").as_int(), 100.0 * quotient(links.at("busiest_ps").as_int(), latency),
                    links.at("in_flight_peak").as_int(), links.at("in_flight_average").as_double());
   }
   fmt::format_to(out, "\n");
@@ -226,7 +223,7 @@ std::int64_t active_pes(const Json& result) {
 double gigabytes_per_second(const Json& result) {
   const Json& bytes = result.at("bytes");
   const std::int64_t moved = bytes.at("read").as_int() + bytes.at("written").as_int();
-  return ratio(moved * 1000, result.at("latency_ps").as_int());
+  return quotient(moved * 1000, result.at("latency_ps").as_int());
 }
 
 std::string summary(const Json& result) {

@@ -4,6 +4,11 @@ set -euo pipefail
 temporary="$(mktemp -d "${TMPDIR:-/tmp}/kernwave_build_test.XXXXXX")"
 trap 'rm -rf "$temporary"' EXIT
 
+# What a project that looks for SystemC by itself is given so that it finds the one that this build uses.
+systemc_arguments=()
+[ -z "${SYSTEMC_PACKAGE:-}" ] || systemc_arguments+=(-DSystemCLanguage_DIR="$SYSTEMC_PACKAGE")
+[ -n "${SYSTEMC_HOME:-}" ] || unset SYSTEMC_HOME
+
 fail() {
   printf 'FAILED: %s\n' "$*" >&2
   exit 1

@@ -9,10 +9,6 @@ run "$temporary/expected.log" bash -c '"$0" >"$1"' "$FINGERPRINT" "$expected"
 [ "$(grep -c 'latency [0-9]* ps, [0-9]* operations, log [0-9a-f]*, output [0-9a-f]*$' "$expected")" = 24 ] ||
   fail "the fingerprint is not what it should be: $(cat "$expected")"
 
-arguments=()
-[ -z "${SYSTEMC_PACKAGE:-}" ] || arguments+=(-DSystemCLanguage_DIR="$SYSTEMC_PACKAGE")
-[ -n "${SYSTEMC_HOME:-}" ] || unset SYSTEMC_HOME
-
 # same_with NAME COMPILER: builds the fingerprint without optimisation and compares what it prints. The options that
 # results depend on (-ffp-contract=off) are the project's own; warnings are the business of the real build. The build
 # stays, for the next time.
@@ -21,7 +17,7 @@ same_with() {
   mkdir -p "$build"
   run "$temporary/$1.configure.log" "$CMAKE" -G "$GENERATOR" -S "$SOURCE_DIR" -B "$build" -DCMAKE_CXX_COMPILER="$2" \
     -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DCMAKE_CXX_STANDARD="$CXX_STANDARD" \
-    -DKERNWAVE_BUILD_TESTS=ON -DCMAKE_UNITY_BUILD=ON -DKERNWAVE_WARNINGS_AS_ERRORS=OFF "${arguments[@]}"
+    -DKERNWAVE_BUILD_TESTS=ON -DCMAKE_UNITY_BUILD=ON -DKERNWAVE_WARNINGS_AS_ERRORS=OFF "${systemc_arguments[@]}"
   run "$temporary/$1.build.log" "$CMAKE" --build "$build" --target kernwave_fingerprint --parallel 2
   run "$temporary/$1.run.log" bash -c '"$0" >"$1"' "$build/bin/kernwave_fingerprint" "$temporary/$1.fingerprint"
   diff -u "$expected" "$temporary/$1.fingerprint" || fail "$1 gives other results than $CXX with this build's options"

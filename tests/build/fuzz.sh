@@ -15,9 +15,7 @@ keep="${3:-}"
 command -v clang++ >/dev/null || fail "clang++ is not installed (Debian's package clang); scripts/dependencies.sh asks for it"
 [ -z "$keep" ] || [ "$keep" = keep ] || fail "unknown argument: $keep (there is keep)"
 
-arguments=()
-[ -z "${SYSTEMC_PACKAGE:-}" ] || arguments+=(-DSystemCLanguage_DIR="$SYSTEMC_PACKAGE")
-[ -n "${SYSTEMC_HOME:-}" ] || unset SYSTEMC_HOME
+arguments=("${systemc_arguments[@]}")
 [ -z "${CXX_STANDARD:-}" ] || arguments+=(-DCMAKE_CXX_STANDARD="$CXX_STANDARD")
 
 # Without optimisation the compiler takes a third of the time; inputs take longer, which many of them do not afford.

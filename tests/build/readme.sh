@@ -110,10 +110,8 @@ done
 
 prefix="$temporary/prefix"
 run "$temporary/install.log" "$CMAKE" --install "$BUILD_DIR" --config "$BUILD_TYPE" --prefix "$prefix"
-arguments=()
-[ -z "${SYSTEMC_PACKAGE:-}" ] || arguments+=(-DSystemCLanguage_DIR="$SYSTEMC_PACKAGE")
+arguments=("${systemc_arguments[@]}")
 [ -z "${CXX_STANDARD:-}" ] || arguments+=(-DCMAKE_CXX_STANDARD="$CXX_STANDARD")
-[ -n "${SYSTEMC_HOME:-}" ] || unset SYSTEMC_HOME
 # Not optimised: compiling takes longer than running.
 run "$temporary/configure.log" "$CMAKE" -G "$GENERATOR" -S "$project" -B "$project/build" -DCMAKE_CXX_COMPILER="$CXX" \
   -DCMAKE_CXX_FLAGS="${CXX_FLAGS:-} -O0" -DCMAKE_PREFIX_PATH="$prefix" "${arguments[@]}"

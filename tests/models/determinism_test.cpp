@@ -1,11 +1,9 @@
 // Times and order depend on the machine and the kernel, and on nothing else.
 #include <gtest/gtest.h>
 #include <sys/personality.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -145,24 +143,14 @@ struct LeftByProcess {
   const int descriptor = mkstemp(file.data());
   EXPECT_GE(descriptor, 0);
   close(descriptor);
-  const pid_t child = fork();
-  if (child == 0) {
-    testing::leave_shard();
-    setenv(log_file_variable, file.c_str(), 1);
-    if (addresses == Addresses::fixed && personality(ADDR_NO_RANDOMIZE) == -1) _exit(3);
-    std::string self = "/proc/self/exe";
-    std::string filter = "--gtest_filter=Determinism.ARunLeavesItsLog";
-    std::string brief = "--gtest_brief=1";
-    std::array<char*, 4> arguments{self.data(), filter.data(), brief.data(), nullptr};
-    execv(self.c_str(), arguments.data());
-    _exit(4);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
+  testing::Arguments before{log_file_variable + ("=" + file)};
+  if (addresses == Addresses::fixed) before.insert(before.end(), {"setarch", "--addr-no-randomize"});
+  const testing::Outcome outcome =
+      testing::start_regression({"--gtest_filter=Determinism.ARunLeavesItsLog", "--gtest_brief=1"}, before);
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   std::filesystem::remove(file);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors << outcome.output;
   const std::string all = text.str();
   const std::size_t end_of_log = all.find("an address: ");
   if (end_of_log == std::string::npos) return {};

@@ -7,7 +7,12 @@
 
 namespace kernwave::testing {
 
+// Where code is instrumented it takes up to ten times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(KERNWAVE_COVERAGE)
+constexpr std::chrono::seconds usual_time_limit(600);
+#else
 constexpr std::chrono::seconds usual_time_limit(120);
+#endif
 
 /// Runs `body` in a child process. A failed expectation there, an exception, a signal, a non-zero exit, an end before
 /// `body` has returned, no end in time, or under AddressSanitizer a leak, each fail the calling test, with the child's

@@ -24,9 +24,6 @@ namespace {
 
 constexpr int cannot_start = 127;
 
-constexpr std::array shard_variables{"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE",
-                                     "GTEST_OUTPUT", "XML_OUTPUT_FILE"};
-
 [[nodiscard]] std::string read_to_end(int file) {
   std::string all;
   std::array<char, 65536> buffer{};
@@ -135,13 +132,13 @@ Outcome start_on_terminal(const fs::path& program, const Arguments& arguments, c
   return outcome_of(status, output.text(), errors);
 }
 
-void leave_shard() {
-  for (const char* const variable : shard_variables) ::unsetenv(variable);
-}
-
-Outcome start_regression(const Arguments& arguments) {
+Outcome start_regression(const Arguments& arguments, const Arguments& before) {
   Arguments all;
-  for (const char* const variable : shard_variables) all.insert(all.end(), {"-u", variable});
+  for (const char* const variable :
+       {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX", "GTEST_SHARD_STATUS_FILE", "GTEST_OUTPUT", "XML_OUTPUT_FILE"}) {
+    all.insert(all.end(), {"-u", variable});
+  }
+  all.insert(all.end(), before.begin(), before.end());
   all.push_back(fs::read_symlink("/proc/self/exe"));
   all.insert(all.end(), arguments.begin(), arguments.end());
   return start("/usr/bin/env", all, "/");

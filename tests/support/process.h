@@ -74,10 +74,8 @@ class Process {
 [[nodiscard]] Outcome start_on_terminal(const std::filesystem::path& program, const Arguments& arguments,
                                         const std::filesystem::path& folder);
 
-/// Takes out of this process's environment which shard of a regression it runs, and where its report goes.
-void leave_shard();
-
-/// This regression as another process in the folder /, which is no shard.
-[[nodiscard]] Outcome start_regression(const Arguments& arguments);
+/// This regression as another process in the folder /, without this one's choice of a shard and place of a report.
+/// `before`: variables as `NAME=VALUE`, then a command that starts the rest of its line.
+[[nodiscard]] Outcome start_regression(const Arguments& arguments, const Arguments& before = {});
 
 }  // namespace kernwave::testing
