@@ -249,7 +249,7 @@ struct CauseShare {
   }
   const Json* error = result.find("error");
   if (error != nullptr && error->is_object() && !error->at("within_tolerance").as_bool()) {
-    warnings.emplace_back("The numerical result is wrong: its error is beyond the tolerance.");
+    warnings.emplace_back("The numerical result is wrong: its error is more than its arithmetic can explain.");
   }
   return warnings;
 }

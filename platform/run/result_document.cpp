@@ -166,12 +166,20 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
 [[nodiscard]] Json error_object(const RunRequest& request, const Workload& workload, const System& system) {
   if (request.data == DataMode::none) return nullptr;
   const NumericError error = workload.verify(system);
+  Json first_wrong = nullptr;
+  if (error.first_wrong) {
+    const WrongElement& wrong = *error.first_wrong;
+    first_wrong = Json::object({{"where", wrong.where}, {"output", wrong.output}, {"expected", wrong.expected}});
+  }
   return Json::object({{"max_abs", error.max_abs},
                        {"max_rel", error.max_rel},
+                       {"max_of_bound", error.max_of_bound},
                        {"has_nan", error.has_nan},
                        {"reference", "float64"},
-                       {"tolerance", workload.tolerance()},
-                       {"within_tolerance", error.within(workload.tolerance())}});
+                       {"bitwise", error.bitwise ? Json(*error.bitwise) : Json(nullptr)},
+                       {"wrong_elements", error.wrong},
+                       {"first_wrong", first_wrong},
+                       {"within_tolerance", error.is_right()}});
 }
 
 [[nodiscard]] Json scratch_object(const System& system) {

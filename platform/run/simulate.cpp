@@ -189,10 +189,12 @@ void require_right_result(const Json& result) {
   const Json& error = result.at("error");
   if (error.is_null()) return;
   if (error.at("within_tolerance").as_bool()) return;
-  throw SimulationError(
-      fmt::format("the result is wrong: its relative error against the float64 reference is {}, "
-                  "the tolerance {:.1e}",
-                  relative_error_text(error), error.at("tolerance").as_double()));
+  const std::int64_t others = error.at("wrong_elements").as_int() - 1;
+  const Json& first = error.at("first_wrong");
+  throw SimulationError(fmt::format(
+      "the result is wrong: {} is {} in place of {}{}", first.at("where").as_string(), first.at("output").as_string(),
+      first.at("expected").as_string(),
+      others == 0 ? "" : fmt::format(", and {} more {} wrong", others, others == 1 ? "element is" : "elements are")));
 }
 
 }  // namespace kernwave::platform

@@ -60,7 +60,7 @@ struct RunOutcome {
 /// The same in a process of its own.
 [[nodiscard]] Json simulate_isolated(const RunRequest& request, const Workload& workload);
 
-/// Throws SimulationError when the numeric error of a result lies beyond the workload's tolerance.
+/// Throws SimulationError, which names the first wrong element, when the arithmetic cannot explain a result's error.
 void require_right_result(const Json& result);
 
 }  // namespace kernwave::platform

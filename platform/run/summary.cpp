@@ -149,12 +149,29 @@ void add_links(Output out, const Json& result) {
   fmt::format_to(out, "\n");
 }
 
+/// An infinite number is null in a document.
+[[nodiscard]] std::string number_text(const Json& number) {
+  return number.is_null() ? "infinite" : fmt::format("{:.1e}", number.as_double());
+}
+
+[[nodiscard]] std::string share_text(const Json& share) {
+  if (share.is_null()) return "infinitely much";
+  constexpr double many = 10.0;
+  return share.as_double() < many ? fmt::format("{:.2g}%", 100.0 * share.as_double())
+                                  : fmt::format("{:.1e} times", share.as_double());
+}
+
+[[nodiscard]] std::string bits_text(const Json& bitwise) {
+  if (bitwise.is_null()) return "";
+  return bitwise.as_bool() ? ", every bit as pinned" : ", not the pinned bits";
+}
+
 void add_rest(Output out, const Json& result) {
   const Json& error = result.at("error");
   if (!error.is_null()) {
-    fmt::format_to(out, "error       max abs {:.1e}, max rel {} against float64 (tolerance {:.1e}): {}\n",
-                   error.at("max_abs").as_double(), relative_error_text(error), error.at("tolerance").as_double(),
-                   error.at("within_tolerance").as_bool() ? "right" : "WRONG");
+    fmt::format_to(out, "error       max abs {}, max rel {} against float64, {} of its bound{}: {}\n",
+                   number_text(error.at("max_abs")), relative_error_text(error), share_text(error.at("max_of_bound")),
+                   bits_text(error.at("bitwise")), error.at("within_tolerance").as_bool() ? "right" : "WRONG");
   }
   const Json& scratch = result.at("scratch");
   const Json& host = result.at("host");
@@ -185,7 +202,7 @@ std::string time_text(std::int64_t picoseconds) {
 
 std::string relative_error_text(const Json& error) {
   if (error.at("has_nan").as_bool()) return "NaN";
-  return error.at("max_rel").is_null() ? "infinite" : fmt::format("{:.1e}", error.at("max_rel").as_double());
+  return number_text(error.at("max_rel"));
 }
 
 BindingBound binding_bound(const Json& result) {

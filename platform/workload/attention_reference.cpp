@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace kernwave::platform {
 
@@ -13,6 +14,7 @@ namespace {
 template <typename Element>
 using RowMajor = Eigen::Matrix<Element, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Matrix = RowMajor<double>;
+using Floats = RowMajor<float>;
 
 /// Query tokens a block: the products are large enough to run fast, and little beyond the causal diagonal is computed.
 constexpr std::int64_t block_queries = 32;
@@ -32,52 +34,125 @@ void pin_blocking() { Eigen::setCpuCacheSizes(32'768, 262'144, 2'097'152); }
   return std::clamp<std::int64_t>(query + 1 + problem.s_kv - problem.s_q, 0, problem.s_kv);
 }
 
-/// Scores to probabilities in place, 0 from `seen` on; returns the log-sum-exp.
-double softmax(double* scores, std::int64_t seen, std::int64_t count) {
-  std::fill(scores + seen, scores + count, 0.0);
-  if (seen == 0) return -std::numeric_limits<double>::infinity();
-  const double maximum = *std::max_element(scores, scores + seen);
-  double sum = 0.0;
-  for (std::int64_t key = 0; key < seen; ++key) {
-    scores[key] = std::exp(scores[key] - maximum);
-    sum += scores[key];
+/// One KV head with what its blocks of queries share.
+class Head {
+ public:
+  Head(const AttentionProblem& problem, const std::vector<float>& q, const std::vector<float>& k,
+       const std::vector<float>& v)
+      : problem_(problem),
+        rows_(problem.s_q * problem.group),
+        queries_(to_matrix(q, rows_, problem.head_dim)),
+        keys_(to_matrix(k, problem.s_kv, problem.head_dim)),
+        values_(to_matrix(v, problem.s_kv, problem.head_dim)),
+        key_norms_(keys_.rowwise().norm()),
+        bound_(problem.arithmetic, problem.head_dim, problem.scale) {
+    const auto elements = static_cast<std::size_t>(rows_ * problem.head_dim);
+    const auto rows = static_cast<std::size_t>(rows_);
+    reference_.out.assign(elements, 0.0);
+    reference_.out_bounds.assign(elements, 0.0);
+    reference_.lse.assign(rows, -std::numeric_limits<double>::infinity());
+    reference_.lse_bounds.assign(rows, 0.0);
   }
-  for (std::int64_t key = 0; key < seen; ++key) scores[key] /= sum;
-  return maximum + std::log(sum);
-}
 
-/// Fills in the rows of the queries first ... first + count - 1.
-void attend_block(const AttentionProblem& problem, const Matrix& q, const Matrix& k, const Matrix& v,
-                  std::int64_t first, std::int64_t count, AttentionReference& reference) {
-  const std::int64_t keys = keys_seen_by(problem, first + count - 1);
-  if (keys == 0) return;
-  const std::int64_t rows = count * problem.group;
-  Matrix p = problem.scale * (q.middleRows(first * problem.group, rows) * k.topRows(keys).transpose());
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t seen = keys_seen_by(problem, first + row / problem.group);
-    reference.lse[static_cast<std::size_t>(first * problem.group + row)] = softmax(p.data() + row * keys, seen, keys);
+  [[nodiscard]] AttentionReference attend() {
+    for (std::int64_t first = 0; first < problem_.s_q; first += block_queries) {
+      attend_block(first, std::min(block_queries, problem_.s_q - first));
+    }
+    return std::move(reference_);
   }
-  double* out = reference.out.data() + first * problem.group * problem.head_dim;
-  Eigen::Map<Matrix>(out, rows, problem.head_dim).noalias() = p * v.topRows(keys);
-}
+
+ private:
+  /// Fills in the rows of the queries first ... first + count - 1.
+  void attend_block(std::int64_t first, std::int64_t count) {
+    const std::int64_t keys = keys_seen_by(problem_, first + count - 1);
+    if (keys == 0) return;
+    const std::int64_t first_row = first * problem_.group;
+    const std::int64_t rows = count * problem_.group;
+    const std::int64_t element = first_row * problem_.head_dim;
+    Matrix p = problem_.scale * (queries_.middleRows(first_row, rows) * keys_.topRows(keys).transpose());
+    Floats errors = Floats::Zero(rows, keys);
+    std::vector<double> denominators(static_cast<std::size_t>(rows));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int64_t seen = keys_seen_by(problem_, first + row / problem_.group);
+      std::fill(p.data() + row * keys + seen, p.data() + (row + 1) * keys, 0.0);
+      if (seen == 0) continue;
+      denominators[static_cast<std::size_t>(row)] =
+          softmax(first_row + row, seen, p.data() + row * keys, errors.data() + row * keys);
+    }
+    Eigen::Map<Matrix>(reference_.out.data() + element, rows, problem_.head_dim).noalias() = p * values_.topRows(keys);
+    bound_outputs(first_row, errors, denominators);
+  }
+
+  /// The scores of a row to probabilities, in place, and to the errors of their products with V; returns the error of
+  /// the row's sum, relative to it.
+  double softmax(std::int64_t row, std::int64_t seen, double* scores, float* errors) {
+    AttentionBound::Row context;
+    const auto [least, most] = std::minmax_element(scores, scores + seen);
+    context.max = *most;
+    context.max_abs = std::max(std::abs(*least), std::abs(*most));
+    context.query = bound_.weighted_norm(queries_.data() + row * problem_.head_dim);
+    double sum = 0.0;
+    for (std::int64_t key = 0; key < seen; ++key) {
+      errors[key] = static_cast<float>(bound_.weight_error(context, scores[key], key_norms_[key]));
+      scores[key] = std::exp(scores[key] - context.max);
+      sum += scores[key];
+    }
+    const double underflow = bound_.underflow(sum);
+    double denominator = 0.0;
+    for (std::int64_t key = 0; key < seen; ++key) {
+      scores[key] /= sum;
+      const auto weight_error = static_cast<double>(errors[key]);
+      errors[key] = static_cast<float>(underflow);
+      if (scores[key] == 0.0) continue;  // its error may be infinitely many times that
+      denominator += scores[key] * bound_.denominator_error(weight_error);
+      errors[key] += static_cast<float>(scores[key] * bound_.numerator_error(weight_error));
+    }
+    const auto index = static_cast<std::size_t>(row);
+    reference_.lse[index] = context.max + std::log(sum);
+    reference_.lse_bounds[index] = bound_.of_log_sum_exp(context, denominator, sum);
+    return denominator;
+  }
+
+  /// errors |V| in f32, whose own error is at most one unit roundoff a key and one for each conversion; in stretches of
+  /// keys, so that |V| stays in the cache.
+  void bound_outputs(std::int64_t first_row, const Floats& errors, const std::vector<double>& denominators) {
+    constexpr std::int64_t stretch = 1024;
+    const std::int64_t d = problem_.head_dim;
+    Floats numerators = Floats::Zero(errors.rows(), d);
+    for (std::int64_t key = 0; key < errors.cols(); key += stretch) {
+      const std::int64_t count = std::min(stretch, errors.cols() - key);
+      magnitudes_ = values_.middleRows(key, count).cwiseAbs().cast<float>();
+      numerators.noalias() += errors.middleCols(key, count) * magnitudes_;
+    }
+    const double own_error = 0x1p-24 * static_cast<double>(errors.cols() + 3);
+    for (std::int64_t row = 0; row < errors.rows(); ++row) {
+      if (keys_seen_by(problem_, (first_row + row) / problem_.group) == 0) continue;
+      for (std::int64_t col = 0; col < d; ++col) {
+        const auto i = static_cast<std::size_t>((first_row + row) * d + col);
+        reference_.out_bounds[i] =
+            bound_.of_output(static_cast<double>(numerators(row, col)) / (1.0 - own_error),
+                             denominators[static_cast<std::size_t>(row)], std::abs(reference_.out[i]));
+      }
+    }
+  }
+
+  const AttentionProblem& problem_;
+  std::int64_t rows_;
+  Matrix queries_;
+  Matrix keys_;
+  Matrix values_;
+  Eigen::VectorXd key_norms_;
+  AttentionBound bound_;
+  Floats magnitudes_;
+  AttentionReference reference_;
+};
 
 }  // namespace
 
 AttentionReference attention_reference(const AttentionProblem& problem, const std::vector<float>& q,
                                        const std::vector<float>& k, const std::vector<float>& v) {
   pin_blocking();
-  const std::int64_t rows = problem.s_q * problem.group;
-  const Matrix queries = to_matrix(q, rows, problem.head_dim);
-  const Matrix keys = to_matrix(k, problem.s_kv, problem.head_dim);
-  const Matrix values = to_matrix(v, problem.s_kv, problem.head_dim);
-
-  AttentionReference reference;
-  reference.out.assign(static_cast<std::size_t>(rows * problem.head_dim), 0.0);
-  reference.lse.assign(static_cast<std::size_t>(rows), -std::numeric_limits<double>::infinity());
-  for (std::int64_t first = 0; first < problem.s_q; first += block_queries) {
-    attend_block(problem, queries, keys, values, first, std::min(block_queries, problem.s_q - first), reference);
-  }
-  return reference;
+  return Head(problem, q, k, v).attend();
 }
 
 }  // namespace kernwave::platform

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "platform/workload/attention_bound.h"
+
 namespace kernwave::platform {
 
 /// One KV head of one sequence, with the query heads that share it.
@@ -14,11 +16,15 @@ struct AttentionProblem {
   std::int64_t head_dim = 1;
   bool causal = false;  ///< bottom-right aligned: query i sees keys 0 ... i + s_kv - s_q
   double scale = 1.0;
+  AttentionArithmetic arithmetic = {};  ///< of the kernel that the bounds are for
 };
 
 struct AttentionReference {
   std::vector<double> out;  ///< [s_q][group][head_dim]; 0 in a row that sees no key
   std::vector<double> lse;  ///< [s_q][group]: ln(sum(exp(scaled scores))); -inf in a row that sees no key
+  /// How far a right kernel may be from each, before the last rounding (`AttentionBound`).
+  std::vector<double> out_bounds;
+  std::vector<double> lse_bounds;
 };
 
 /// softmax(scale Q K^T) V as it is defined: per row the maximum, then the exponentials and their sum, then the product;

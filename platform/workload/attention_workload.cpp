@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "kernels/attention/causality.h"
 #include "kernels/attention/gqa_attention_decode_long.h"
@@ -344,11 +345,12 @@ template <typename Rows>
 }
 
 /// Without the rows that see no key, whose LSE must be -inf in both; one that is not counts as wrong.
-[[nodiscard]] NumericError lse_error(std::vector<float> lse, std::vector<double> expected) {
+[[nodiscard]] NumericError lse_error(std::vector<float> lse, const AttentionReference& reference) {
+  ExpectedOutput expected{reference.lse, reference.lse_bounds, DType::f32, {}};
   for (std::size_t i = 0; i < lse.size(); ++i) {
-    const bool both = std::isinf(lse[i]) && std::isinf(expected[i]) && lse[i] < 0.0F;
+    const bool both = std::isinf(lse[i]) && std::isinf(expected.values[i]) && lse[i] < 0.0F;
     if (both) lse[i] = 0.0F;
-    if (both) expected[i] = 0.0;
+    if (both) expected.values[i] = 0.0;
   }
   return numeric_error(lse, expected, 1);
 }
@@ -433,6 +435,23 @@ void AttentionWorkload::launch(System& system, tl::Policy policy) const {
 
 // ---- what to expect
 
+/// A decode merges the ranks' sums, each over the rank's own keys; in a ring every sum takes up all keys.
+AttentionArithmetic AttentionWorkload::arithmetic(std::int64_t program) const {
+  const Sharding& keys = tokens_of(program).keys;
+  const std::int64_t tiles_of_a_chunk = ceil_div(keys.longest_chunk(), common_.tile);
+  AttentionArithmetic arithmetic;
+  arithmetic.storage = common_.dtype;
+  arithmetic.tile = std::min(common_.tile, keys.longest_chunk());
+  if (is_decode(kernel_)) {
+    arithmetic.chain = keys.longest_chunk();
+    arithmetic.rescalings = tiles_of_a_chunk - 1 + ranks_ - 1;
+  } else {
+    arithmetic.chain = keys.tokens();
+    arithmetic.rescalings = keys.ranks() * keys.chunks_per_rank() * tiles_of_a_chunk - 1;
+  }
+  return arithmetic;
+}
+
 AttentionReference AttentionWorkload::reference(std::int64_t program) const {
   const RingSequence& tokens = tokens_of(program);
   AttentionProblem problem;
@@ -442,6 +461,7 @@ AttentionReference AttentionWorkload::reference(std::int64_t program) const {
   problem.head_dim = common_.head_dim;
   problem.causal = common_.causal;
   problem.scale = 1.0 / std::sqrt(static_cast<double>(common_.head_dim));
+  problem.arithmetic = arithmetic(program);
   return attention_reference(problem, values(program, Part::q), values(program, Part::k), values(program, Part::v));
 }
 
@@ -455,17 +475,30 @@ NumericError AttentionWorkload::verify(const System& system) const {
   NumericError error;
   for (std::int64_t program = 0; program < programs(); ++program) {
     const auto index = static_cast<std::size_t>(program);
-    const AttentionReference expected = index < references_.size() ? references_[index] : reference(program);
-    error.merge(numeric_error(gather(system, output_rows(program)), expected.out, common_.head_dim));
-    if (common_.store_lse) error.merge(lse_error(gather(system, lse_rows(program)), expected.lse));
+    error.merge(verify(system, program, index < references_.size() ? references_[index] : reference(program)));
   }
   return error;
 }
 
-double AttentionWorkload::tolerance() const {
-  std::int64_t longest = 0;
-  for (const RingSequence& sequence : sequences_) longest = std::max(longest, sequence.keys.tokens());
-  return attention_tolerance(common_.dtype, common_.head_dim, longest);
+NumericError AttentionWorkload::verify(const System& system, std::int64_t program, AttentionReference expected) const {
+  const std::int64_t group = common_.group;
+  const std::int64_t head_dim = common_.head_dim;
+  const auto place = [&](std::int64_t row) {  // of [s_q][group]
+    return fmt::format("sequence {}, query {}, query head {}", program / common_.kv_heads, row / group,
+                       program % common_.kv_heads * group + row % group);
+  };
+  NumericError error =
+      numeric_error(gather(system, output_rows(program)),
+                    {std::move(expected.out), std::move(expected.out_bounds), common_.dtype, {}}, head_dim);
+  if (error.first_wrong) {
+    WrongElement& wrong = *error.first_wrong;
+    wrong.where = fmt::format("the output of {}, element {}", place(wrong.index / head_dim), wrong.index % head_dim);
+  }
+  if (!common_.store_lse) return error;
+  NumericError lse = lse_error(gather(system, lse_rows(program)), expected);
+  if (lse.first_wrong) lse.first_wrong->where = fmt::format("the LSE of {}", place(lse.first_wrong->index));
+  error.merge(lse);
+  return error;
 }
 
 /// Pairs of a query and a key that a rank computes, times the heads of a group: decode_long splits the keys, the others

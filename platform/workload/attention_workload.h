@@ -35,7 +35,6 @@ class AttentionWorkload : public Workload {
   void launch(System& system, tl::Policy policy) const override;
   void prepare_reference() override;
   [[nodiscard]] NumericError verify(const System& system) const override;
-  [[nodiscard]] double tolerance() const override;
   [[nodiscard]] std::vector<CompulsoryWork> compulsory() const override;
 
  private:
@@ -90,7 +89,9 @@ class AttentionWorkload : public Workload {
 
   [[nodiscard]] std::int64_t visible_scores(std::int64_t rank, std::int64_t program) const;
   [[nodiscard]] std::vector<float> values(std::int64_t program, Part part) const;
+  [[nodiscard]] AttentionArithmetic arithmetic(std::int64_t program) const;
   [[nodiscard]] AttentionReference reference(std::int64_t program) const;
+  [[nodiscard]] NumericError verify(const System& system, std::int64_t program, AttentionReference expected) const;
 
   AttentionKernel kernel_;
   SystemConfig config_;

@@ -109,21 +109,28 @@ void GemmWorkload::launch(System& system, tl::Policy policy) const {
       pes, kernels::gemm_grid(args_), [args = args_](tl::Context& tl) { kernels::gemm(tl, args); }, policy);
 }
 
-std::vector<double> GemmWorkload::product() const {
-  return matrix_reference(args_.m, args_.n, args_.k, matrix(seed_, 0, args_.m * args_.k, args_.dtype),
-                          matrix(seed_, 1, args_.k * args_.n, args_.dtype));
+ExpectedOutput GemmWorkload::product() const {
+  const MatrixProblem problem{args_.m, args_.n, args_.k, args_.dtype};
+  const std::vector<float> a = matrix(seed_, 0, args_.m * args_.k, args_.dtype);
+  const std::vector<float> b = matrix(seed_, 1, args_.k * args_.n, args_.dtype);
+  ExpectedOutput expected = matrix_reference(problem, a, b);
+  expected.bits = pinned_product(problem, a, b);
+  return expected;
 }
 
 void GemmWorkload::prepare_reference() {
-  if (reference_.empty()) reference_ = product();
+  if (!reference_) reference_ = product();
 }
 
 NumericError GemmWorkload::verify(const System& system) const {
   const std::vector<float> output = read(system, {args_.c, args_.m, args_.n, args_.n, args_.dtype});
-  return numeric_error(output, reference_.empty() ? product() : reference_, args_.n);
+  NumericError error = numeric_error(output, reference_ ? *reference_ : product(), args_.n);
+  if (error.first_wrong) {
+    WrongElement& wrong = *error.first_wrong;
+    wrong.where = fmt::format("C[{}, {}]", wrong.index / args_.n, wrong.index % args_.n);
+  }
+  return error;
 }
-
-double GemmWorkload::tolerance() const { return gemm_tolerance(args_.dtype, args_.k); }
 
 /// The inputs are read once by the cube; each PE's share of that and of the products is at least an equal one.
 std::vector<CompulsoryWork> GemmWorkload::compulsory() const {

@@ -1,6 +1,7 @@
 // The gemm kernel with its data, on the PEs of cube 0.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,16 +23,15 @@ class GemmWorkload : public Workload {
   void launch(System& system, tl::Policy policy) const override;
   void prepare_reference() override;
   [[nodiscard]] NumericError verify(const System& system) const override;
-  [[nodiscard]] double tolerance() const override;
   [[nodiscard]] std::vector<CompulsoryWork> compulsory() const override;
 
  private:
-  [[nodiscard]] std::vector<double> product() const;
+  [[nodiscard]] ExpectedOutput product() const;
 
   SystemConfig config_;
   std::uint64_t seed_;
   kernels::GemmArgs args_;
-  std::vector<double> reference_;  // when prepared
+  std::optional<ExpectedOutput> reference_;  // when prepared
 };
 
 }  // namespace kernwave::platform

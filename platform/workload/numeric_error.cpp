@@ -1,16 +1,18 @@
 #include "platform/workload/numeric_error.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
+
+#include "platform/workload/float_format.h"
 
 namespace kernwave::platform {
 
 namespace {
-
-constexpr double rms_rounding = 0.42;  // of one rounding, in unit roundoffs
-constexpr double largest_in_deviations = 7.0;
 
 [[nodiscard]] double root_mean_square(const double* values, std::int64_t count) {
   double sum = 0.0;
@@ -23,75 +25,95 @@ constexpr double largest_in_deviations = 7.0;
   return size > 0.0 ? difference / size : std::numeric_limits<double>::infinity();
 }
 
-[[nodiscard]] NumericError row_error(const float* output, const double* reference, std::int64_t count) {
-  const double rms = root_mean_square(reference, count);
-  NumericError error;
-  for (std::int64_t i = 0; i < count; ++i) {
-    if (std::isnan(output[i])) {
-      error.has_nan = true;
-      continue;
-    }
-    const double difference = std::abs(static_cast<double>(output[i]) - reference[i]);
-    error.max_abs = std::max(error.max_abs, difference);
-    error.max_rel = std::max(error.max_rel, relative(difference, std::max(std::abs(reference[i]), rms)));
+/// Of an infinity: to the nearest number that rounds to it.
+[[nodiscard]] double distance(double output, double reference, double overflow) noexcept {
+  if (!std::isinf(output)) return std::abs(output - reference);
+  return std::max(0.0, output > 0.0 ? overflow - reference : overflow + reference);
+}
+
+[[nodiscard]] std::uint32_t bits_of(float value) noexcept {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/// Compares one output, element by element.
+class Comparison {
+ public:
+  Comparison(const std::vector<float>& output, const ExpectedOutput& expected)
+      : output_(output), expected_(expected), format_(FloatFormat::of(expected.dtype)), overflow_(format_.overflow()) {
+    if (!expected.bits.empty()) error_.bitwise = true;
   }
-  return error;
-}
 
-/// Variance of the relative error of a chain of `terms` additions whose partial sums grow as i^(exponent / 2).
-[[nodiscard]] double chain_variance(std::int64_t terms, double exponent) noexcept {
-  const double rounding = rms_rounding * unit_roundoff(DType::f32);
-  return rounding * rounding * static_cast<double>(terms) / (exponent + 1.0);
-}
+  void compare_row(std::size_t first, std::size_t count) {
+    const double rms = root_mean_square(expected_.values.data() + first, static_cast<std::int64_t>(count));
+    for (std::size_t i = first; i < first + count; ++i) compare(i, rms);
+  }
 
-[[nodiscard]] double square(double x) noexcept { return x * x; }
+  [[nodiscard]] const NumericError& error() const noexcept { return error_; }
+
+ private:
+  void compare(std::size_t i, double rms) {
+    const bool within = std::isnan(output_[i]) ? take_nan() : is_within_bound(i, rms);
+    const bool as_pinned = expected_.bits.empty() || bits_of(output_[i]) == bits_of(expected_.bits[i]);
+    if (!as_pinned) error_.bitwise = false;
+    if (within && as_pinned) return;
+    ++error_.wrong;
+    if (error_.first_wrong) return;
+    error_.first_wrong =
+        WrongElement{static_cast<std::int64_t>(i), fmt::format("{}", output_[i]),
+                     as_pinned ? fmt::format("{:.9g}", expected_.values[i]) : fmt::format("{}", expected_.bits[i]), ""};
+  }
+
+  [[nodiscard]] bool take_nan() noexcept {
+    error_.has_nan = true;
+    return false;
+  }
+
+  [[nodiscard]] bool is_within_bound(std::size_t i, double rms) noexcept {
+    const double reference = expected_.values[i];
+    const double bound = expected_.bounds[i];
+    const double difference = distance(output_[i], reference, overflow_);
+    // What rounds to infinity has been rounded by the distance's own definition.
+    const double rounding = std::isinf(output_[i]) ? 0.0 : format_.half_spacing(std::abs(reference) + bound);
+    const double of_bound = std::isinf(bound) ? 0.0 : relative(difference, bound + rounding);
+    error_.max_abs = std::max(error_.max_abs, difference);
+    error_.max_rel = std::max(error_.max_rel, relative(difference, std::max(std::abs(reference), rms)));
+    error_.max_of_bound = std::max(error_.max_of_bound, of_bound);
+    return of_bound <= 1.0;
+  }
+
+  const std::vector<float>& output_;
+  const ExpectedOutput& expected_;
+  FloatFormat format_;
+  double overflow_;
+  NumericError error_;
+};
 
 }  // namespace
 
-void NumericError::merge(const NumericError& other) noexcept {
+void NumericError::merge(const NumericError& other) {
   max_abs = std::max(max_abs, other.max_abs);
   max_rel = std::max(max_rel, other.max_rel);
+  max_of_bound = std::max(max_of_bound, other.max_of_bound);
   has_nan = has_nan || other.has_nan;
+  if (other.bitwise) bitwise = bitwise.value_or(true) && *other.bitwise;
+  wrong += other.wrong;
+  if (!first_wrong) first_wrong = other.first_wrong;
 }
 
-NumericError numeric_error(const std::vector<float>& output, const std::vector<double>& reference, std::int64_t row) {
-  const auto count = static_cast<std::int64_t>(output.size());
-  if (output.size() != reference.size() || row < 1 || count % row != 0) {
+NumericError numeric_error(const std::vector<float>& output, const ExpectedOutput& expected, std::int64_t row) {
+  const std::size_t count = output.size();
+  const bool lengths_agree = expected.values.size() == count && expected.bounds.size() == count &&
+                             (expected.bits.empty() || expected.bits.size() == count);
+  if (!lengths_agree || row < 1 || count % static_cast<std::size_t>(row) != 0) {
     throw std::invalid_argument("numeric_error: the output and its reference must be the same whole number of rows");
   }
-  NumericError error;
-  for (std::int64_t first = 0; first < count; first += row) {
-    error.merge(row_error(output.data() + first, reference.data() + first, row));
+  Comparison comparison(output, expected);
+  for (std::size_t first = 0; first < count; first += static_cast<std::size_t>(row)) {
+    comparison.compare_row(first, static_cast<std::size_t>(row));
   }
-  return error;
-}
-
-double unit_roundoff(DType dtype) noexcept {
-  switch (dtype) {
-    case DType::f16:
-      return 0x1p-11;
-    case DType::bf16:
-      return 0x1p-8;
-    case DType::f32:
-      return 0x1p-24;
-    case DType::int32:
-    case DType::boolean:
-      break;
-  }
-  return 0.0;
-}
-
-double attention_tolerance(DType dtype, std::int64_t head_dim, std::int64_t s_kv) noexcept {
-  const double f32 = unit_roundoff(DType::f32);
-  const double storage = unit_roundoff(dtype);
-  const double probability = dtype == DType::f32 ? 0.0 : square(rms_rounding * storage);
-  const double score = square(f32) * static_cast<double>(head_dim) + 3.0 * square(4.0 * rms_rounding * f32);
-  const double chains = chain_variance(s_kv, 1.0) + chain_variance(s_kv, 2.0);
-  return storage + largest_in_deviations * std::sqrt(probability + score + chains);
-}
-
-double gemm_tolerance(DType dtype, std::int64_t k) noexcept {
-  return unit_roundoff(dtype) + largest_in_deviations * std::sqrt(chain_variance(k, 1.0));
+  return comparison.error();
 }
 
 }  // namespace kernwave::platform

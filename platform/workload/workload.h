@@ -79,10 +79,8 @@ class Workload {
   virtual void launch(System& system, tl::Policy policy) const = 0;
   /// Computes the float64 reference ahead of `verify`: once for all runs whose processes are forked from this one.
   virtual void prepare_reference() = 0;
-  /// Compares the output with a float64 reference. Data mode `full` only.
+  /// Compares the output with a float64 reference, and with its bits where they are pinned. Data mode `full` only.
   [[nodiscard]] virtual NumericError verify(const System& system) const = 0;
-  /// The error at which a run counts as wrong.
-  [[nodiscard]] virtual double tolerance() const = 0;
   /// By PE.
   [[nodiscard]] virtual std::vector<CompulsoryWork> compulsory() const = 0;
 };

@@ -86,20 +86,25 @@ TEST(Attention, OfAllHeadsOfLlama8BOnEightPEs) {
   expect_right(shape, prefill, 8);
 }
 
-/// A tolerance proves nothing when it is far above what a right kernel needs.
-TEST(Attention, ComesCloseToItsTolerance) {
-  for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
+/// A bound proves nothing when it is far above what a right kernel needs. Two keys of values 1 and 0, whose weights
+/// differ from row to row: what the smaller weight loses by its conversion to 16 bits is an error of the element, and
+/// among 64 rows one weight lies close to the middle between two neighbours.
+TEST(Attention, ComesCloseToItsBoundWhereOneRoundingCarriesAllWeight) {
+  for (const DType dtype : {DType::f16, DType::bf16}) {
     in_child([dtype] {
       AttentionShape shape;
       shape.dtype = dtype;
-      shape.causal = true;
-      shape.sequences = {{128, 128}};
-      Simulation simulation;
+      shape.head_dim = 1;
+      shape.group = 64;
+      shape.sequences = {{1, 2}};
       AttentionCase attention(shape);
-      attention.run(simulation, prefill);
+      attention.values().k = {1.0F, -1.0F};
+      attention.values().v = {0.0F, 1.0F};
+      for (std::size_t row = 0; row < 64; ++row) attention.values().q[row] = static_cast<float>(row + 16) / 64.0F;
+      Simulation simulation;
+      attention.run(simulation, decode);
       attention.expect_right();
-      EXPECT_GT(attention.error().max_rel, platform::attention_tolerance(dtype, shape.head_dim, 128) / 4)
-          << name_of(dtype);
+      EXPECT_GT(attention.error().max_of_bound, 0.6) << name_of(dtype);
     });
   }
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/workload/numeric_error.h"
+#include "platform/workload/matrix_reference.h"
 #include "platform/workload/random_data.h"
 #include "tests/support/child.h"
 #include "tests/support/policies.h"
@@ -66,23 +66,12 @@ class Product {
     return values;
   }
 
-  [[nodiscard]] std::vector<double> reference() const {
-    std::vector<double> c(static_cast<std::size_t>(args_.m * args_.n), 0.0);
-    for (std::int64_t i = 0; i < args_.m; ++i) {
-      for (std::int64_t x = 0; x < args_.k; ++x) {
-        const double a = a_[static_cast<std::size_t>(i * args_.k + x)];
-        for (std::int64_t j = 0; j < args_.n; ++j) {
-          c[static_cast<std::size_t>(i * args_.n + j)] += a * b_[static_cast<std::size_t>(x * args_.n + j)];
-        }
-      }
-    }
-    return c;
-  }
-
   void expect_right(Simulation& simulation) const {
-    const auto error = platform::numeric_error(result(simulation), reference(), args_.n);
-    EXPECT_FALSE(error.has_nan);
-    EXPECT_LE(error.max_rel, platform::gemm_tolerance(args_.dtype, args_.k));
+    const platform::MatrixProblem problem{args_.m, args_.n, args_.k, args_.dtype};
+    platform::ExpectedOutput expected = platform::matrix_reference(problem, a_, b_);
+    expected.bits = platform::pinned_product(problem, a_, b_);
+    const platform::NumericError error = platform::numeric_error(result(simulation), expected, args_.n);
+    EXPECT_TRUE(error.is_right()) << error.wrong << " wrong elements, " << error.max_of_bound << " of the bound";
   }
 
  private:
@@ -104,7 +93,7 @@ class Product {
   std::vector<float> b_;
 };
 
-TEST(Gemm, MatchesFloat64InEveryType) {
+TEST(Gemm, MatchesFloat64AndThePinnedBitsInEveryType) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
     in_child([dtype] {
       Simulation simulation(one_cube(3));

@@ -275,13 +275,17 @@ TEST_F(CommandLine, RunWithDataChecksTheResult) {
     const Arguments arguments = decode + words("--s-kv 1000 --dtype " + dtype + " --json full.json");
     const std::string summary = output_of(arguments);
     const Json error = document("full.json").at("error");
-    expect_keys(error, {"max_abs", "max_rel", "has_nan", "reference", "tolerance", "within_tolerance"});
+    expect_keys(error, {"max_abs", "max_rel", "max_of_bound", "has_nan", "reference", "bitwise", "wrong_elements",
+                        "first_wrong", "within_tolerance"});
     EXPECT_EQ(error.at("reference").as_string(), "float64");
     EXPECT_TRUE(error.at("within_tolerance").as_bool());
     EXPECT_GT(error.at("max_abs").as_double(), 0.0);
-    EXPECT_LE(error.at("max_rel").as_double(), error.at("tolerance").as_double());
+    EXPECT_LE(error.at("max_of_bound").as_double(), 1.0);
+    EXPECT_TRUE(error.at("bitwise").is_null());
+    EXPECT_EQ(error.at("wrong_elements").as_int(), 0);
+    EXPECT_TRUE(error.at("first_wrong").is_null());
     const std::regex line(
-        "\nerror +max abs [0-9.e-]+, max rel [0-9.e-]+ against float64 \\(tolerance [0-9.e-]+\\): right\n");
+        "\nerror +max abs [0-9.e-]+, max rel [0-9.e-]+ against float64, [0-9.]+% of its bound: right\n");
     EXPECT_TRUE(std::regex_search(summary, line)) << summary;
   }
 }
@@ -615,13 +619,17 @@ TEST(FailedSimulations, IncludeADeadlockAndNameEachPeThatWaits) {
 TEST(FailedSimulations, IncludeThoseWhoseResultIsWrong) {
   const auto kernel = [](tl::Context& tl) { tl.full({16}, 1.0, DType::f32); };
   const RunRequest request = own_request(DataMode::full);
-  const auto check = [&](NumericError error) {
+  const auto check = [&](const NumericError& error) {
     return error_of([&] { require_right_result(simulate_isolated(request, OwnWorkload(kernel, error))); });
   };
-  EXPECT_EQ(check({0.1, 0.5, false}), "no error");
-  EXPECT_EQ(check({0.1, 0.75, false}),
-            "the result is wrong: its relative error against the float64 reference is 7.5e-01, the tolerance 5.0e-01");
-  EXPECT_TRUE(contains(check({0.0, 0.0, true}), "wrong"));
+  NumericError error;
+  error.max_of_bound = 0.5;
+  EXPECT_EQ(check(error), "no error");
+  error.wrong = 1;
+  error.first_wrong = WrongElement{17, "1.5", "1.25", "C[3, 2]"};
+  EXPECT_EQ(check(error), "the result is wrong: C[3, 2] is 1.5 in place of 1.25");
+  error.wrong = 4;
+  EXPECT_EQ(check(error), "the result is wrong: C[3, 2] is 1.5 in place of 1.25, and 3 more elements are wrong");
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ class AttentionCase {
   [[nodiscard]] platform::AttentionReference reference(std::int64_t kv_head = 0, std::int64_t sequence = 0) const;
   /// Over all heads.
   [[nodiscard]] platform::NumericError error() const;
-  /// Expects an error within `attention_tolerance` of the type and the longest sequence.
+  /// Expects that the arithmetic explains every element's error.
   void expect_right() const;
 
  private:

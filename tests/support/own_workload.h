@@ -13,12 +13,12 @@
 
 namespace kernwave::testing {
 
-/// Programs 0, 1 and 2 of `kernel` on PEs 0, 1 and 2, which receive up to 64 B from the north, and an error of the
-/// result that is as large as wanted.
+/// Programs 0, 1 and 2 of `kernel` on PEs 0, 1 and 2, which receive up to 64 B from the north, and a result
+/// that is as wrong as wanted.
 class OwnWorkload : public platform::Workload {
  public:
   explicit OwnWorkload(tl::Kernel kernel, platform::NumericError error = {})
-      : kernel_(std::move(kernel)), error_(error) {}
+      : kernel_(std::move(kernel)), error_(std::move(error)) {}
 
   /// Called before the launch.
   std::function<void(System& system)> prepare;
@@ -34,7 +34,6 @@ class OwnWorkload : public platform::Workload {
   }
   void prepare_reference() override {}
   [[nodiscard]] platform::NumericError verify(const System& /*system*/) const override { return error_; }
-  [[nodiscard]] double tolerance() const override { return 0.5; }
   [[nodiscard]] std::vector<platform::CompulsoryWork> compulsory() const override { return {}; }
 
  private:
