@@ -353,27 +353,6 @@ Json parse_json(std::string_view text, std::string_view source_name) {
   return builder.take();
 }
 
-Json parse_json_of_python(std::string_view text, std::string_view source_name) {
-  static constexpr std::string_view names[] = {"NaN", "-Infinity", "Infinity"};
-  std::string quoted;
-  quoted.reserve(text.size() + 64);
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size();) {
-    const auto name = std::find_if(std::begin(names), std::end(names), [&](std::string_view candidate) {
-      return !in_string && text.substr(i, candidate.size()) == candidate;
-    });
-    if (name != std::end(names)) {
-      quoted += fmt::format("\"{}\"", *name);
-      i += name->size();
-      continue;
-    }
-    if (text[i] == '"') in_string = !in_string;
-    if (text[i] == '\\' && in_string && i + 1 < text.size()) quoted += text[i++];
-    quoted += text[i++];
-  }
-  return parse_json(quoted, source_name);
-}
-
 std::string to_text(const Json& json, int indent) {
   Writer writer(indent);
   writer.write(json);

@@ -131,10 +131,6 @@ inline constexpr int max_json_depth = 256;
 /// the document included, and for nesting deeper than max_json_depth.
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view source_name);
 
-/// The same for a document that Python wrote: NaN, Infinity and -Infinity, which JSON has not, become texts of these
-/// names.
-[[nodiscard]] Json parse_json_of_python(std::string_view text, std::string_view source_name);
-
 /// The document as text without a newline at the end; `indent` spaces a level, all on one line if it is 0.
 /// Doubles are printed so that they read back exactly; NaN and infinities, which JSON has not, as null. Bytes that are
 /// not UTF-8 are replaced by U+FFFD.

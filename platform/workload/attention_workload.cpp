@@ -43,16 +43,6 @@ constexpr std::int64_t most_programs = std::int64_t{1} << 20;  ///< of all ranks
   return given.size() == 1 ? std::vector<std::int64_t>(static_cast<std::size_t>(batch), given[0]) : given;
 }
 
-/// The kernels' queries see every key.
-void check_span(const ModelShape& model, const std::vector<std::int64_t>& s_kv) {
-  const std::int64_t longest = *std::max_element(s_kv.begin(), s_kv.end());
-  if (!model.span || longest <= model.span->keys) return;
-  throw WorkloadError(fmt::format(
-      "--s-kv: {} keys, but a query of {} sees at most {} of them ({}), which no kernel models; give at most "
-      "that many keys, or a model file without that key to run all of them",
-      longest, model.name, model.span->keys, model.span->key));
-}
-
 [[nodiscard]] std::string name_of(KvLayout layout) {
   return layout == KvLayout::heads_first ? "[H, S, D]" : "[S, H, D]";
 }
@@ -167,7 +157,6 @@ void AttentionWorkload::check_programs() const {
 void AttentionWorkload::take_lengths(const WorkloadRequest& request) {
   if (request.s_kv.empty()) throw WorkloadError("--s-kv is missing: how many keys each sequence holds");
   const auto s_kv = lengths(request.s_kv, batch_, "--s-kv");
-  check_span(model_, s_kv);
   const auto s_q = request.s_q.empty() ? (is_decode(kernel_) ? std::vector<std::int64_t>(s_kv.size(), 1) : s_kv)
                                        : lengths(request.s_q, batch_, "--s-q");
   const std::int64_t chunks = sharding_ == RingSharding::zigzag ? 2 : 1;

@@ -2,18 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace kernwave::platform {
-
-/// The most keys that a query of a model sees, in some of its layers at least: a sliding window, a chunk.
-struct AttentionSpan {
-  std::string key;  ///< of the model's file, which says so
-  std::int64_t keys = 0;
-};
 
 /// What grouped-query attention needs to know of a model. Every count is 1 to 65536, and `query_heads` is a multiple of
 /// `kv_heads`: query head h reads key/value head h / (query_heads / kv_heads).
@@ -22,7 +15,6 @@ struct ModelShape {
   std::int64_t query_heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_dim = 0;
-  std::optional<AttentionSpan> span = std::nullopt;  ///< no sequence may be longer: the kernels' queries see every key
 };
 
 /// A shape that attention cannot have, an unknown model, or a file that does not describe one. what() holds one line a
@@ -38,9 +30,10 @@ class ModelShapeError : public std::runtime_error {
 /// Throws ModelShapeError with every rule of ModelShape that the shape breaks.
 void check_model_shape(const ModelShape& shape);
 
-/// The shape of a shipped model (case aside), or of a model whose Hugging Face config.json is at that path or in that
-/// folder: a path holds a '/' or ends in ".json". `shape_of_config` says how the file is read. Throws ModelShapeError
-/// with all problems.
+/// The shape of a shipped model (case aside), or of a model whose Hugging Face config.json is at that path: a path
+/// holds a '/' or ends in ".json". In the file an explicit head_dim wins over hidden_size / num_attention_heads, absent
+/// or null num_key_value_heads means num_attention_heads, and the language part of a multimodal model ("text_config")
+/// is found. Throws ModelShapeError with all problems.
 [[nodiscard]] ModelShape load_model_shape(const std::string& name_or_path);
 
 }  // namespace kernwave::platform

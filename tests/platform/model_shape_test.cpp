@@ -75,6 +75,7 @@ TEST_F(ModelShapes, MissingFilesAreNamed) {
   const std::string error = error_of_name("meta-llama/Llama-3.1-8B");
   EXPECT_TRUE(contains(error, "cannot read \"meta-llama/Llama-3.1-8B\": it does not exist")) << error;
   EXPECT_TRUE(contains(error, "llama-3.1-8b")) << error;
+  EXPECT_TRUE(contains(error_of_name(folder_.string()), "it is a folder"));
 }
 
 // C13: the shape file of any model.
@@ -84,17 +85,6 @@ TEST_F(ModelShapes, InAFileTakeAnExplicitHeadDimFirst) {
           "num_key_value_heads": 8, "head_dim": 128})");
   expect_shape(shape, 16, 8, 128);
   EXPECT_EQ(shape.name, "Qwen/Qwen3-0.6B");
-}
-
-TEST_F(ModelShapes, OfAFolderAreInItsConfigFile) {
-  write_file_atomically(path("config.json"),
-                        R"({"num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128})");
-  expect_shape(load_model_shape(folder_.string()), 16, 8, 128);
-}
-
-TEST_F(ModelShapes, OfAFolderWithoutAConfigFileNameTheFileThatIsMissing) {
-  const std::string error = error_of_name(folder_.string());
-  EXPECT_TRUE(contains(error, "config.json\": it does not exist")) << error;
 }
 
 TEST_F(ModelShapes, InAFileWithoutHeadDimDivideTheHiddenSize) {

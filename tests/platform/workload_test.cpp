@@ -506,18 +506,6 @@ TEST(CompulsoryWork, OfAProductIsSharedByThePesOfOneCube) {
 
 // ---- gemm -----------------------------------------------------------------------------------------------------------
 
-// N7: the kernels' queries see every key, so a model whose queries see fewer runs up to that many.
-TEST(AttentionWorkload, RunsAModelWithAWindowUpToItsKeys) {
-  WorkloadRequest request = attention(decode, 1, 4, 64);
-  request.model->span = AttentionSpan{"sliding_window", 512};
-  request.s_kv = {512};
-  EXPECT_NE(make_workload(request, SystemConfig{}), nullptr);
-  request.s_kv = {513};
-  const std::string error = error_of(request);
-  EXPECT_TRUE(contains(error, "--s-kv: 513 keys, but a query of a test's sees at most 512 of them (sliding_window)"))
-      << error;
-}
-
 TEST(GemmWorkload, IsRightInEveryTypeAndNoFasterThanItsBounds) {
   for (const DType dtype : {DType::f16, DType::bf16, DType::f32}) {
     WorkloadRequest request = product(200, 131, 300);
