@@ -1,5 +1,7 @@
 #include "platform/workload/attention_bound.h"
 
+#include <algorithm>
+
 #include "platform/workload/float_format.h"
 
 namespace kernwave::platform {
@@ -13,7 +15,10 @@ constexpr double smallest_f32 = 0x1p-149;
 }  // namespace
 
 AttentionBound::AttentionBound(const AttentionArithmetic& arithmetic, std::int64_t head_dim, double scale)
-    : score_roundings_(static_cast<std::size_t>(head_dim)), scale_(scale) {
+    : score_roundings_(static_cast<std::size_t>(head_dim)),
+      scale_(scale),
+      chain_(f32 * static_cast<double>(arithmetic.chain)),
+      knows_partial_sums_(!arithmetic.consecutive.empty()) {
   for (std::int64_t i = 0; i < head_dim; ++i) {
     const double roundings = f32 * static_cast<double>(head_dim - i + 1);  // i counts from 0
     score_roundings_[static_cast<std::size_t>(i)] = of_factors(roundings) + f32;
@@ -22,9 +27,10 @@ AttentionBound::AttentionBound(const AttentionArithmetic& arithmetic, std::int64
   const bool converts = arithmetic.storage != DType::f32;
   const auto rescalings = static_cast<double>(arithmetic.rescalings);
   const auto chain = static_cast<double>(arithmetic.chain);
+  const double sums = knows_partial_sums_ ? 0.5 * std::min(chain, static_cast<double>(stretch)) : chain;
   constexpr double quotient = 2.0;
   exponentials_ = f32 * library_function * (rescalings + 2.0);
-  numerator_ = (converts ? storage.unit_roundoff() : 0.0) + f32 * (chain + 2.0 + 2.0 * rescalings + quotient);
+  numerator_ = (converts ? storage.unit_roundoff() : 0.0) + f32 * (sums + 2.0 + 2.0 * rescalings + quotient);
   denominator_ = f32 * (static_cast<double>(arithmetic.tile) + 2.0 * rescalings + 1.0);
   const double conversion = converts ? storage.half_spacing(0.0) : 0.0;
   underflow_ = conversion + 2.0 * smallest_f32 * (rescalings + 1.0);
@@ -41,8 +47,8 @@ double AttentionBound::weighted_norm(const double* query) const noexcept {
 }
 
 double AttentionBound::of_output(double numerator, double denominator, double output) const noexcept {
-  if (denominator >= 1.0 || !std::isfinite(numerator)) return std::numeric_limits<double>::infinity();
-  return (numerator + denominator * output) / (1.0 - denominator) + output_underflow_;
+  if (denominator >= 1.0 || chain_ >= 1.0 || !std::isfinite(numerator)) return std::numeric_limits<double>::infinity();
+  return (numerator + denominator * output) / ((1.0 - denominator) * (1.0 - chain_)) + output_underflow_;
 }
 
 double AttentionBound::of_log_sum_exp(const Row& row, double denominator, double sum) const noexcept {

@@ -16,6 +16,9 @@ struct AttentionArithmetic {
   std::int64_t chain = 1;       ///< most keys whose p v one sum takes up, one after another
   std::int64_t tile = 1;        ///< most keys of one row sum
   std::int64_t rescalings = 0;  ///< most times that a row's l and O are rescaled: by later tiles, and by merges
+  /// The lengths of the chains whose keys follow one another, all keys of the sequence in order; empty where the order
+  /// is another one, as in a ring.
+  std::vector<std::int64_t> consecutive = {};
 };
 
 /// An analytic bound of the error of the kernels of kernels/attention, element by element, for every shape and all data
@@ -41,15 +44,20 @@ struct AttentionArithmetic {
 ///      and tree alike, so that their sum is at most max z - z_j: 2 u (max z - z_j);
 ///    - exp2 of the C library, for p_j and for each alpha: two units in the last place, 4 u, where those in use promise
 ///      one. For R rescalings 4 u (R + 1).
-/// 2. The numerator alone: p_j's rounding to the storage type, s; the product with v and the sums of the chain, (chain
-/// +
-///    1) u; two roundings for each rescaling (a product and a sum), 2 R u; 1 / l and the product with it, 2 u. Together
-///    N, so that key j's term errs by a_j = x_j + N.
+/// 2. The numerator alone: p_j's rounding to the storage type, s; the product with v, u; two roundings for each
+///    rescaling (a product and a sum), 2 R u; 1 / l and the product with it, 2 u; and the sums of the chain. These err
+///    by u times the sum of all partial sums' magnitudes. Where the order of the keys is not known, no partial sum is
+///    larger than sum P_j |v_j|: chain u. Where it is, c keys between the partial sums S and S' err by at most
+///    c u (|S| + |S'| + sum P_j |v_j| of these keys) / 2; stretches of c = 128 keys: 64 u, and the magnitudes of the
+///    partial sums at their ends, which are much smaller than sum P_j |v_j|. Computed partial sums differ from exact
+///    ones by the bound itself at most: a factor 1 / (1 - chain u). All but the magnitudes together N, so that key j's
+///    term errs by a_j = x_j + N.
 /// 3. The denominator alone: the row sum of a tile and 2 R u. Together D, b_j = x_j + D.
 /// 4. f(x) = x / (1 - x) holds (1 + e1) (1 + e2) ... - 1, also of exponentials and quotients, for the sum x of the
 ///    |e_i|. From the numerator's sum P_j (1 + f(a_j)) v_j over the denominator's sum P_j (1 + f(b_j)), B = sum P_j
 ///    f(b_j):
-///      |computed - o| <= (sum P_j f(a_j) |v_j| + B |o|) / (1 - B)
+///      |computed - o| <= (sum P_j f(a_j) |v_j| + M + B |o|) / ((1 - B) (1 - chain u))
+///    with M of the magnitudes of partial sums.
 /// 5. Underflow. A p_j below the storage type's normal numbers errs by half their spacing h (2^-25 in f16), where the
 ///    largest p is 1: h / L of the exact sum L of exp(z_j - max z), at least 1, for each key; exp2 itself and each
 ///    alpha by 2^-148. Products in the chain of O: 2^-150 each.
@@ -57,13 +65,23 @@ struct AttentionArithmetic {
 /// The log-sum-exp ln(2) (c m + log2(l)) errs by B / (1 - B) (its weights), 4 u Z for c m, 4 u ln(L) for log2 (two
 /// units in the last place), and two roundings before the last one.
 ///
-/// Each kind counts one rounding more than it needs (chain + 2, R + 2 ...): that is more than the float64 reference's
-/// own error and the products of errors that 1. leaves out.
+/// Each kind counts one rounding more than it needs (R + 2 for R + 1 exponentials ...): that is more than the float64
+/// reference's own error and the products of errors that 1. leaves out.
 ///
 /// A row without a key has the bound 0: its output is exactly 0.
 class AttentionBound {
  public:
   AttentionBound(const AttentionArithmetic& arithmetic, std::int64_t head_dim, double scale);
+
+  /// Keys between two partial sums of a chain whose magnitudes count.
+  static constexpr std::int64_t stretch = 128;
+
+  /// Whether they do.
+  [[nodiscard]] bool knows_partial_sums() const noexcept { return knows_partial_sums_; }
+  /// Of the magnitude of a partial sum at either end of `count` keys.
+  [[nodiscard]] static constexpr double of_partial_sum(std::int64_t count) noexcept {
+    return 0.5 * f32 * static_cast<double>(count);
+  }
 
   /// The exact scores of one row, scaled.
   struct Row {
@@ -89,7 +107,7 @@ class AttentionBound {
   /// Of each |v_j|, on top of P_j f(a_j), in a row whose exponentials sum up to that.
   [[nodiscard]] double underflow(double sum) const noexcept { return underflow_ / sum; }
 
-  /// Of an element, from sum (P_j f(a_j) + underflow) |v_j|, B and |o|.
+  /// Of an element, from sum (P_j f(a_j) + underflow) |v_j| + M, B and |o|.
   [[nodiscard]] double of_output(double numerator, double denominator, double output) const noexcept;
   /// Of the row's log-sum-exp, from B.
   [[nodiscard]] double of_log_sum_exp(const Row& row, double denominator, double sum) const noexcept;
@@ -110,6 +128,8 @@ class AttentionBound {
   double denominator_;
   double underflow_;
   double output_underflow_;
+  double chain_;  // in unit roundoffs: chain u
+  bool knows_partial_sums_;
 };
 
 }  // namespace kernwave::platform

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -68,7 +69,6 @@ class Head {
     if (keys == 0) return;
     const std::int64_t first_row = first * problem_.group;
     const std::int64_t rows = count * problem_.group;
-    const std::int64_t element = first_row * problem_.head_dim;
     Matrix p = problem_.scale * (queries_.middleRows(first_row, rows) * keys_.topRows(keys).transpose());
     Floats errors = Floats::Zero(rows, keys);
     std::vector<double> denominators(static_cast<std::size_t>(rows));
@@ -79,8 +79,7 @@ class Head {
       denominators[static_cast<std::size_t>(row)] =
           softmax(first_row + row, seen, p.data() + row * keys, errors.data() + row * keys);
     }
-    Eigen::Map<Matrix>(reference_.out.data() + element, rows, problem_.head_dim).noalias() = p * values_.topRows(keys);
-    bound_outputs(first_row, errors, denominators);
+    multiply(first_row, p, errors, denominators);
   }
 
   /// The scores of a row to probabilities, in place, and to the errors of their products with V; returns the error of
@@ -113,27 +112,47 @@ class Head {
     return denominator;
   }
 
-  /// errors |V| in f32, whose own error is at most one unit roundoff a key and one for each conversion; in stretches of
-  /// keys, so that |V| stays in the cache.
-  void bound_outputs(std::int64_t first_row, const Floats& errors, const std::vector<double>& denominators) {
-    constexpr std::int64_t stretch = 1024;
+  /// P V, and errors |V| in f32, whose own error is at most one unit roundoff a key and one for each conversion.
+  void multiply(std::int64_t first_row, const Matrix& p, const Floats& errors,
+                const std::vector<double>& denominators) {
     const std::int64_t d = problem_.head_dim;
-    Floats numerators = Floats::Zero(errors.rows(), d);
-    for (std::int64_t key = 0; key < errors.cols(); key += stretch) {
-      const std::int64_t count = std::min(stretch, errors.cols() - key);
-      magnitudes_ = values_.middleRows(key, count).cwiseAbs().cast<float>();
-      numerators.noalias() += errors.middleCols(key, count) * magnitudes_;
+    Eigen::Map<Matrix> out(reference_.out.data() + first_row * d, p.rows(), d);
+    Floats numerators = Floats::Zero(p.rows(), d);
+    Matrix partial_sums = Matrix::Zero(p.rows(), d);
+    std::int64_t key = 0;
+    for (const std::int64_t length : chains()) {
+      const std::int64_t end = std::min(key + length, p.cols());
+      Matrix sum = Matrix::Zero(p.rows(), d);
+      for (; key < end; key += AttentionBound::stretch) {
+        const std::int64_t count = std::min(AttentionBound::stretch, end - key);
+        magnitudes_ = values_.middleRows(key, count).cwiseAbs().cast<float>();
+        numerators.noalias() += errors.middleCols(key, count) * magnitudes_;
+        if (bound_.knows_partial_sums()) add_magnitudes(count, sum, partial_sums);
+        sum.noalias() += p.middleCols(key, count) * values_.middleRows(key, count);
+        if (bound_.knows_partial_sums()) add_magnitudes(count, sum, partial_sums);
+      }
+      key = end;
+      out += sum;
     }
     const double own_error = 0x1p-24 * static_cast<double>(errors.cols() + 3);
-    for (std::int64_t row = 0; row < errors.rows(); ++row) {
+    for (std::int64_t row = 0; row < p.rows(); ++row) {
       if (keys_seen_by(problem_, (first_row + row) / problem_.group) == 0) continue;
       for (std::int64_t col = 0; col < d; ++col) {
         const auto i = static_cast<std::size_t>((first_row + row) * d + col);
+        const double numerator = static_cast<double>(numerators(row, col)) / (1.0 - own_error) + partial_sums(row, col);
         reference_.out_bounds[i] =
-            bound_.of_output(static_cast<double>(numerators(row, col)) / (1.0 - own_error),
-                             denominators[static_cast<std::size_t>(row)], std::abs(reference_.out[i]));
+            bound_.of_output(numerator, denominators[static_cast<std::size_t>(row)], std::abs(reference_.out[i]));
       }
     }
+  }
+
+  [[nodiscard]] std::vector<std::int64_t> chains() const {
+    return bound_.knows_partial_sums() ? problem_.arithmetic.consecutive : std::vector<std::int64_t>{problem_.s_kv};
+  }
+
+  /// At one end of `count` keys.
+  static void add_magnitudes(std::int64_t count, const Matrix& sum, Matrix& partial_sums) {
+    partial_sums += AttentionBound::of_partial_sum(count) * sum.cwiseAbs();
   }
 
   const AttentionProblem& problem_;
@@ -152,6 +171,10 @@ class Head {
 AttentionReference attention_reference(const AttentionProblem& problem, const std::vector<float>& q,
                                        const std::vector<float>& k, const std::vector<float>& v) {
   pin_blocking();
+  const std::vector<std::int64_t>& chains = problem.arithmetic.consecutive;
+  if (!chains.empty() && std::accumulate(chains.begin(), chains.end(), std::int64_t{0}) != problem.s_kv) {
+    throw std::invalid_argument("attention_reference: the chains do not make up the keys");
+  }
   return Head(problem, q, k, v).attend();
 }
 

@@ -29,7 +29,8 @@ struct AttentionReference {
 
 /// softmax(scale Q K^T) V as it is defined: per row the maximum, then the exponentials and their sum, then the product;
 /// no running quantities. q is [s_q][group][head_dim], k and v are [s_kv][head_dim], already rounded to the storage
-/// type. Only visible keys are computed. Throws std::invalid_argument when a size disagrees.
+/// type. Only visible keys are computed. Throws std::invalid_argument when a size or the chains of
+/// the arithmetic disagree.
 [[nodiscard]] AttentionReference attention_reference(const AttentionProblem& problem, const std::vector<float>& q,
                                                      const std::vector<float>& k, const std::vector<float>& v);
 

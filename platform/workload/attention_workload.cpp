@@ -435,7 +435,8 @@ void AttentionWorkload::launch(System& system, tl::Policy policy) const {
 
 // ---- what to expect
 
-/// A decode merges the ranks' sums, each over the rank's own keys; in a ring every sum takes up all keys.
+/// A decode merges the ranks' sums, each over the rank's own keys; in a ring every sum takes up all keys, in an order
+/// that differs between ranks.
 AttentionArithmetic AttentionWorkload::arithmetic(std::int64_t program) const {
   const Sharding& keys = tokens_of(program).keys;
   const std::int64_t tiles_of_a_chunk = ceil_div(keys.longest_chunk(), common_.tile);
@@ -445,8 +446,10 @@ AttentionArithmetic AttentionWorkload::arithmetic(std::int64_t program) const {
   if (is_decode(kernel_)) {
     arithmetic.chain = keys.longest_chunk();
     arithmetic.rescalings = tiles_of_a_chunk - 1 + ranks_ - 1;
+    for (std::int64_t rank = 0; rank < ranks_; ++rank) arithmetic.consecutive.push_back(keys.shard(rank));
   } else {
     arithmetic.chain = keys.tokens();
+    if (kernel_ == AttentionKernel::prefill_short) arithmetic.consecutive = {keys.tokens()};
     arithmetic.rescalings = keys.ranks() * keys.chunks_per_rank() * tiles_of_a_chunk - 1;
   }
   return arithmetic;

@@ -42,6 +42,24 @@ TEST(AttentionBounds, CountTheConversionOfProbabilitiesTo16Bits) {
   EXPECT_NEAR(one_key({DType::bf16, 1, 1, 0}).out_bounds[0] - least, 5.0 * 0x1p-8, 5.0 * 0x1p-14);
 }
 
+/// Four keys of equal weight and the values 5, -5, 5, -5, one chain or two of two keys each. Where their order is
+/// known, the sums' 4 u sum|v| / 4 become half of that, and the magnitudes of the partial sums at the ends of the
+/// chain, which are 0 here: 2 u 5 less of 5 in the numerator.
+TEST(AttentionBounds, CountPartialSumsWhereTheOrderOfTheKeysIsKnown) {
+  const auto bound = [](const AttentionArithmetic& arithmetic, const std::vector<float>& v) {
+    return attention_reference({1, 4, 1, 1, false, 1.0, arithmetic}, {0.0F}, {1.0F, 1.0F, 1.0F, 1.0F}, v).out_bounds[0];
+  };
+  const std::vector<float> alternating{5.0F, -5.0F, 5.0F, -5.0F};
+  const double unknown = bound({DType::f32, 4, 4, 0}, alternating);
+  EXPECT_NEAR(unknown - bound({DType::f32, 4, 4, 0, {4}}, alternating), 2.0 * 5.0 * u, 0.1 * u);
+  EXPECT_NEAR(unknown - bound({DType::f32, 4, 4, 0, {2, 2}}, alternating), 2.0 * 5.0 * u, 0.1 * u);
+  // Of equal signs the sum at the end is as large as sum|v|: nothing is gained in one chain; in two chains of two keys,
+  // each of half the sum, 2 u 5 / 2 / 2 each, half of it.
+  const std::vector<float> equal{5.0F, 5.0F, 5.0F, 5.0F};
+  EXPECT_NEAR(bound({DType::f32, 4, 4, 0, {4}}, equal), bound({DType::f32, 4, 4, 0}, equal), 0.1 * u);
+  EXPECT_NEAR(bound({DType::f32, 4, 4, 0}, equal) - bound({DType::f32, 4, 4, 0, {2, 2}}, equal), 5.0 * u, 0.1 * u);
+}
+
 /// Causal, two queries, one key: the first sees none.
 TEST(AttentionBounds, OfARowWithoutAKeyAreZero) {
   const AttentionReference reference =

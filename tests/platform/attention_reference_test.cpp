@@ -141,5 +141,11 @@ TEST(AttentionReference, RejectsTensorsOfAnotherSize) {
       std::invalid_argument);
 }
 
+TEST(AttentionReference, RejectsChainsThatAreNotAllKeys) {
+  EXPECT_THROW(static_cast<void>(attention_reference({1, 2, 1, 1, false, 1.0, {DType::f32, 2, 2, 0, {1}}}, random(0, 1),
+                                                     random(1, 2), random(2, 2))),
+               std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace kernwave::platform::attention_reference_test

@@ -242,7 +242,7 @@ struct Decode {
     problem.head_dim = 128;
     problem.scale = 1.0 / std::sqrt(128.0);
     constexpr std::int64_t tile = 512;
-    problem.arithmetic = {dtype, keys, std::min(tile, keys), ceil_div(keys, tile) - 1};
+    problem.arithmetic = {dtype, keys, std::min(tile, keys), ceil_div(keys, tile) - 1, {keys}};
     q = RandomTensor(1, 0).values(0, 4 * 128, dtype);
     k = RandomTensor(1, 1).values(0, keys * 128, dtype);
     v = RandomTensor(1, 2).values(0, keys * 128, dtype);
@@ -309,9 +309,9 @@ TEST_P(SmallestError, OfAttentionIsFoundInEveryElementAndHalfOfItIsNot) {
 
 INSTANTIATE_TEST_SUITE_P(
     Types, SmallestError,
-    ::testing::Values(SmallestFound{DType::f16, 128, 0.009}, SmallestFound{DType::f16, 8192, 0.052},
-                      SmallestFound{DType::bf16, 128, 0.062}, SmallestFound{DType::bf16, 8192, 0.23},
-                      SmallestFound{DType::f32, 128, 0.0008}, SmallestFound{DType::f32, 8192, 0.027}),
+    ::testing::Values(SmallestFound{DType::f16, 128, 0.009}, SmallestFound{DType::f16, 8192, 0.029},
+                      SmallestFound{DType::bf16, 128, 0.062}, SmallestFound{DType::bf16, 8192, 0.21},
+                      SmallestFound{DType::f32, 128, 0.0008}, SmallestFound{DType::f32, 8192, 0.0042}),
     [](const auto& parameter) {
       return fmt::format("{}Of{}Keys", name_of(parameter.param.dtype), parameter.param.keys);
     });
@@ -329,6 +329,7 @@ TEST(WrongResults, OfAttentionWithAFaultAreFoundInEveryType) {
     EXPECT_EQ(wrong([](Decode&) {}), 0);
     EXPECT_GT(wrong([](Decode& faulty) {  // the last key is not seen
                 faulty.problem.s_kv -= 1;
+                faulty.problem.arithmetic.consecutive = {};
                 faulty.k.resize(faulty.k.size() - 128);
                 faulty.v.resize(faulty.v.size() - 128);
               }),

@@ -173,8 +173,11 @@ std::vector<float> AttentionCase::output(std::int64_t kv_head, std::int64_t sequ
 platform::AttentionReference AttentionCase::reference(std::int64_t kv_head, std::int64_t sequence) const {
   const Lengths& lengths = shape_.sequences.at(static_cast<std::size_t>(sequence));
   const HeadValues& head = values_.at(index(kv_head, sequence));
-  const platform::AttentionArithmetic arithmetic{shape_.dtype, std::max<std::int64_t>(1, lengths.s_kv), shape_.tile,
-                                                 ceil_div(lengths.s_kv, shape_.tile)};
+  const platform::AttentionArithmetic arithmetic{shape_.dtype,
+                                                 std::max<std::int64_t>(1, lengths.s_kv),
+                                                 shape_.tile,
+                                                 ceil_div(lengths.s_kv, shape_.tile),
+                                                 {lengths.s_kv}};
   return platform::attention_reference({lengths.s_q, lengths.s_kv, shape_.group, shape_.head_dim, shape_.causal,
                                         static_cast<double>(shape_.scale), arithmetic},
                                        head.q, head.k, head.v);
