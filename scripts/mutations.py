@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
 """Plants the bugs listed in tests/mutations/*.toml one at a time and says which test finds each.
 
-usage: mutations.py BUILD_FOLDER [NAME...]   plants those (all of them; NAME may hold *), and notes the findings in the
-                                             table of docs/testing.md
-       mutations.py --check-only             says whether every bug can still be planted
+usage: mutations.py [--likely] [--not-run] BUILD_FOLDER [NAME...]
+                                  plants those (all of them; NAME may hold *), and notes the findings in
+                                  tests/mutations/results.md and their sum in docs/testing.md; --not-run: only those of
+                                  which results.md says so; --likely: runs no other tests than the likely ones, and
+                                  notes no bug that these do not find
+       mutations.py --check-only  says whether every bug can still be planted and has its row
+       mutations.py --rows        gives every bug its row, and plants nothing
 
 Nothing is planted in the tree itself: commands run on a copy of it and of the build folder, which they see at the
 tree's own path (a mount namespace of their own), so that no more is compiled than the planted file. BUILD_FOLDER must
-lie in the tree and be built.
+lie in the tree and be built. Configured with -DKERNWAVE_MUTATIONS=ON it compiles each file that a bug is planted in on
+its own, which is quicker from then on.
 
-For each bug the tests that are likely to find it run first, and all the others only if those pass. In the end the tests
-that found something must pass without a bug.
+For each bug the tests that are likely to find it run first; if those pass, the tests of the folder of its file, then
+all the others. The first failure ends them; a test that fails without a bug too is left out.
 """
 
 import contextlib
 import dataclasses
 import fnmatch
+import json
 import os
 import pathlib
 import re
@@ -29,12 +35,13 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LISTS = ROOT / "tests" / "mutations"
+RESULTS = LISTS / "results.md"
 DOCUMENT = ROOT / "docs" / "testing.md"
-TABLE = re.compile(r"(<!-- mutations -->\n)(.*?)(<!-- /mutations -->\n)", re.DOTALL)
+SUM = re.compile(r"(<!-- mutations -->\n)(.*?)(<!-- /mutations -->\n)", re.DOTALL)
 
-BUILD_SECONDS = 900
-LIKELY_TESTS_SECONDS = 300
-ALL_TESTS_SECONDS = 1200
+# A command that has printed nothing for so long hangs, however busy the machine is: a test ends its own simulations
+# much earlier.
+SILENT_SECONDS = 900
 
 
 @dataclasses.dataclass
@@ -81,6 +88,8 @@ class Run:
 
     def __init__(self, copy, arguments):
         self.output = tempfile.TemporaryFile("w+", errors="replace")
+        self.printed = 0
+        self.printed_at = time.monotonic()
         namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
         script = 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"'
         self.process = subprocess.Popen(
@@ -94,6 +103,13 @@ class Run:
     def text(self):
         self.output.seek(0)
         return self.output.read()
+
+    def is_silent(self):
+        printed = os.fstat(self.output.fileno()).st_size
+        if printed != self.printed:
+            self.printed = printed
+            self.printed_at = time.monotonic()
+        return time.monotonic() - self.printed_at > SILENT_SECONDS
 
     def end(self):
         with contextlib.suppress(ProcessLookupError):
@@ -118,45 +134,52 @@ class Copy:
             ignore=lambda parent, names: [name for name in names if pathlib.Path(parent, name) in left_out],
         )
         shutil.copytree(build, self.folder / self.build, symlinks=True)
+        if complaint := self.make():
+            sys.exit(f"the tree does not compile:\n{complaint}")
+        self.without_a_bug = self.build / "bin_without_a_bug"
+        shutil.copytree(self.folder / self.build / "bin", self.folder / self.without_a_bug, symlinks=True)
 
     def make(self):
         """Builds the regression; returns the compiler's words if it fails."""
         with contextlib.closing(Commands(self)) as commands:
             commands.start(["ninja", "-C", self.build, "kernwave_regression"])
-            failed, timed_out = commands.wait(BUILD_SECONDS)
-            return failed.text() if failed else "the build does not end" if timed_out else ""
+            failed, silent = commands.wait()
+            return failed.text() if failed else "the build does not end" if silent else ""
 
-    def first_failure(self, filters, seconds):
+    def first_failure(self, filters):
         """The first test that fails, of the tests of each filter side by side, or an empty text."""
         with contextlib.closing(Commands(self)) as commands:
             for tests in filters:
                 left_out = ":".join(self.unreliable)
                 commands.start([self.regression, "--gtest_fail_fast", f"--gtest_filter={tests}-{left_out}"])
-            failed, timed_out = commands.wait(seconds)
+            failed, silent = commands.wait()
             if failed:
                 return failing_test(failed.text())
-            return f"{failing_test(timed_out.text())} (without an end)" if timed_out else ""
+            return f"{failing_test(silent.text())} (without an end)" if silent else ""
 
-    def all_tests(self):
-        """A filter for each core. Not GoogleTest's shards: its variables would reach what the tests start."""
+    def fails_without_a_bug(self, test):
         with contextlib.closing(Commands(self)) as commands:
-            commands.start([self.regression, "--gtest_list_tests"])
-            commands.wait(LIKELY_TESTS_SECONDS)
-            listing = commands.runs[0].text()
-        tests = []
-        suite = ""
-        for line in listing.splitlines():
-            name = line.split("#")[0].strip()
-            if line.startswith(" "):
-                tests.append(suite + name)
-            elif name.endswith("."):
-                suite = name
+            commands.start([self.without_a_bug / self.regression.name, f"--gtest_filter={test}"])
+            return commands.wait() != (None, None)
+
+    def tests_by_nearness(self, folder):
+        """Filters of the tests of that folder, and of all the others, each a list of one filter for each core. Not
+        GoogleTest's shards: its variables would reach what the tests start."""
+        listing = self.build / "mutations_tests.json"
+        with contextlib.closing(Commands(self)) as commands:
+            commands.start([self.regression, "--gtest_list_tests", f"--gtest_output=json:{listing}"])
+            commands.wait()
+        near, far = [], []
+        for suite in json.loads((self.folder / listing).read_text())["testsuites"]:
+            for test in suite["testsuite"]:
+                is_near = f"/tests/{folder}/" in f"/{test['file']}"
+                (near if is_near else far).append(f"{suite['name']}.{test['name']}")
         cores = os.cpu_count()
-        return [":".join(tests[core::cores]) for core in range(cores)]
+        return [[":".join(tests[core::cores]) for core in range(cores) if tests[core::cores]] for tests in (near, far)]
 
 
 class Commands:
-    """Commands that run side by side until all have ended, one has failed, or their time is over."""
+    """Commands that run side by side until all have ended, one has failed, or one has fallen silent."""
 
     def __init__(self, copy):
         self.copy = copy
@@ -165,18 +188,18 @@ class Commands:
     def start(self, arguments):
         self.runs.append(Run(self.copy.folder, arguments))
 
-    def wait(self, seconds):
-        """One that failed, or one that still runs after that time, or neither."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+    def wait(self):
+        """One that failed, or one that has fallen silent, or neither."""
+        while True:
             codes = [run.process.poll() for run in self.runs]
             for run, code in zip(self.runs, codes):
                 if code not in (None, 0):
                     return run, None
+                if code is None and run.is_silent():
+                    return None, run
             if None not in codes:
                 return None, None
             time.sleep(0.1)
-        return None, next(run for run in self.runs if run.process.poll() is None)
 
     def close(self):
         for run in self.runs:
@@ -199,29 +222,59 @@ class Finding:
     seconds: str
 
 
-class Table:
-    """The findings as docs/testing.md has them, one row a mutation of the lists."""
+class Results:
+    """The findings as results.md has them, one row a mutation of the lists, and their sum in docs/testing.md."""
 
-    HEAD = "| planted bug | in | what is wrong | found by | s |\n|---|---|---|---|---|\n"
+    NOT_RUN = Finding("not run", "")
+    HEAD = """# Bugs planted on purpose
+
+Written by `scripts/mutations.py` ([how](../../docs/testing.md#mutations)). `found by` is the first test that failed,
+`s` how many seconds building and running took then, `not run` that nobody has planted that one yet.
+
+| planted bug | in | what is wrong | found by | s |
+|---|---|---|---|---|
+"""
 
     def __init__(self, mutations):
         self.mutations = mutations
 
-    def note(self, mutation, finding):
-        text = DOCUMENT.read_text()  # anew: somebody may have edited it meanwhile
-        findings = self._read(text)
-        findings[mutation.name] = finding
-        rows = "".join(self._row(each, findings.get(each.name, Finding("not run", ""))) for each in self.mutations)
-        DOCUMENT.write_text(TABLE.sub(lambda match: match[1] + self.HEAD + rows + match[3], text))
-
-    @staticmethod
-    def _read(text):
+    def findings(self):
         findings = {}
-        for row in TABLE.search(text)[2].splitlines():
+        for row in RESULTS.read_text().splitlines() if RESULTS.exists() else []:
             cells = [cell.strip() for cell in row.strip("|").split("|")]
             if len(cells) == 5:
                 findings[cells[0]] = Finding(cells[3].strip("`"), cells[4])
-        return findings
+        return {each.name: findings.get(each.name, self.NOT_RUN) for each in self.mutations}
+
+    def note(self, mutation, finding):
+        findings = self.findings()  # anew: somebody may have edited it meanwhile
+        findings[mutation.name] = finding
+        self.write(findings)
+
+    def write(self, findings):
+        RESULTS.write_text(self._text(findings))
+        DOCUMENT.write_text(self._document(findings))
+
+    def mistakes(self):
+        """What is not as it would be written, a line each."""
+        findings = self.findings()
+        mistakes = []
+        if not RESULTS.exists() or RESULTS.read_text() != self._text(findings):
+            mistakes.append(f"{RESULTS.relative_to(ROOT)} is not in step with the lists: mutations.py --rows")
+        if DOCUMENT.read_text() != self._document(findings):
+            mistakes.append(f"{DOCUMENT.relative_to(ROOT)} is not in step with the results: mutations.py --rows")
+        return mistakes
+
+    def _text(self, findings):
+        return self.HEAD + "".join(self._row(each, findings[each.name]) for each in self.mutations)
+
+    def _document(self, findings):
+        not_run = sum(finding.found_by == "not run" for finding in findings.values())
+        missed = [each for each in self.mutations if findings[each.name].found_by.startswith("nothing")]
+        found = len(findings) - not_run - len(missed)
+        explained = sum(bool(each.survives) for each in missed)
+        text = f"{len(findings)} bugs: {found} found, {len(missed)} not found ({explained} of them cannot be), {not_run} not run.\n"
+        return SUM.sub(lambda match: match[1] + text + match[3], DOCUMENT.read_text())
 
     @staticmethod
     def _row(mutation, finding):
@@ -246,68 +299,87 @@ def planted(copy, mutation):
         path.write_text(original)
 
 
-def failure_without_a_bug(copy, tests):
-    """Of those tests, one that fails on the tree as it is, for want of time for instance; or an empty text."""
-    if complaint := copy.make():
-        sys.exit(f"the tree does not compile:\n{complaint}")
-    return copy.first_failure([tests], ALL_TESTS_SECONDS)
+def failure_with(copy, mutation, likely_only):
+    """The first test that fails with the bug, or an empty text."""
+    with planted(copy, mutation):
+        if test := copy.first_failure([mutation.tests]):
+            return test
+        if likely_only:
+            return ""
+        for filters in copy.tests_by_nearness(nearest_tests(mutation.file)):
+            if test := copy.first_failure(filters):
+                return test
+    return ""
 
 
-def examine(copy, mutation):
+def nearest_tests(file):
+    """The folder of tests/ that a source file has its tests in."""
+    first, second, *_ = pathlib.PurePath(file).parts
+    return "tl" if (first, second) == ("kernels", "tl") else first
+
+
+def examine(copy, mutation, likely_only):
     """The test that finds the bug, or an empty text."""
     while True:
-        with planted(copy, mutation):
-            if test := copy.first_failure([mutation.tests], LIKELY_TESTS_SECONDS):
-                return test
-            test = copy.first_failure(copy.all_tests(), ALL_TESTS_SECONDS)
-        if not test or not failure_without_a_bug(copy, test.split()[0]):
+        test = failure_with(copy, mutation, likely_only)
+        if not test or not copy.fails_without_a_bug(test.split()[0]):
             return test
         print(f"left out, since it fails without a bug too: {test}", flush=True)
         copy.unreliable.append(test.split()[0])
 
 
-def examine_all(copy, mutations, table):
+def examine_all(copy, mutations, results, likely_only):
     """Returns whether every bug was found that can be."""
-    if complaint := copy.make():
-        sys.exit(f"the tree does not compile:\n{complaint}")
-    found = {}
     missed = []
     for mutation in mutations:
         start = time.monotonic()
-        test = examine(copy, mutation)
+        test = examine(copy, mutation, likely_only)
         seconds = f"{time.monotonic() - start:.0f}"
-        table.note(mutation, Finding(test or "nothing", seconds))
+        if test or not likely_only:
+            results.note(mutation, Finding(test or "nothing", seconds))
         print(f"{mutation.name}: {test or 'NOTHING FINDS IT'} ({seconds} s)", flush=True)
-        if test:
-            found[test.split()[0]] = mutation
-        elif not mutation.survives:
+        if not test and not mutation.survives:
             missed.append(mutation.name)
     print(f"{len(mutations)} planted, {len(mutations) - len(missed)} found or explained", flush=True)
-    if found and (test := failure_without_a_bug(copy, ":".join(found))):
-        sys.exit(f"{test}, which found {found[test.split()[0]].name}, fails without a bug too")
     return not missed
 
 
-def main():
-    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
-        sys.exit(__doc__)
-    mutations = read_lists()
-    if mistakes := mistakes_of(mutations):
-        sys.exit("\n".join(mistakes))
-    if sys.argv[1] == "--check-only":
-        print(f"{len(mutations)} bugs can be planted")
-        return
-    build = pathlib.Path(sys.argv[1]).resolve()
-    if not build.is_relative_to(ROOT) or not (build / "build.ninja").exists():
-        sys.exit(f"{build} is no build folder inside {ROOT}")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # as Ctrl-C: nothing may be left running
-    patterns = sys.argv[2:] or ["*"]
+def chosen_of(mutations, patterns, results, only_not_run):
     for pattern in patterns:
         if not any(fnmatch.fnmatchcase(mutation.name, pattern) for mutation in mutations):
             sys.exit(f"there is no bug called {pattern}")
     chosen = [each for each in mutations if any(fnmatch.fnmatchcase(each.name, pattern) for pattern in patterns)]
-    with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
-        if not examine_all(Copy(folder, build), chosen, Table(mutations)):
+    if only_not_run:
+        findings = results.findings()
+        chosen = [each for each in chosen if findings[each.name] == results.NOT_RUN]
+    return chosen
+
+
+def main():
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] in ("-h", "--help"):
+        sys.exit(__doc__)
+    mutations = read_lists()
+    results = Results(mutations)
+    if mistakes := mistakes_of(mutations):
+        sys.exit("\n".join(mistakes))
+    if arguments == ["--rows"]:
+        return results.write(results.findings())
+    if mistakes := results.mistakes():
+        sys.exit("\n".join(mistakes))
+    if arguments == ["--check-only"]:
+        return print(f"{len(mutations)} bugs can be planted")
+    options = {argument for argument in arguments if argument.startswith("--")}
+    folder, *patterns = [argument for argument in arguments if argument not in options]
+    if unknown := options - {"--likely", "--not-run"}:
+        sys.exit(f"there is no option {' '.join(sorted(unknown))}")
+    build = pathlib.Path(folder).resolve()
+    if not build.is_relative_to(ROOT) or not (build / "build.ninja").exists():
+        sys.exit(f"{build} is no build folder inside {ROOT}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # as Ctrl-C: nothing may be left running
+    chosen = chosen_of(mutations, patterns or ["*"], results, "--not-run" in options)
+    with tempfile.TemporaryDirectory(prefix="mutations-") as temporary:
+        if not examine_all(Copy(temporary, build), chosen, results, "--likely" in options):
             sys.exit(1)
 
 
