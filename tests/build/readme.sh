@@ -56,14 +56,16 @@ diff -u "$temporary/keys_documented" "$temporary/keys" ||
 "$BUILD_DIR/bin/kernwave_regression" --gtest_list_tests >"$temporary/tests.txt"
 awk '/^[^ ].*\.$/ { suite = $1 } /^  / { print suite $1 }' "$temporary/tests.txt" >"$temporary/tests"
 ctest --test-dir "$BUILD_DIR" -N | sed -n 's/^ *Test *#[0-9]*: //p' >>"$temporary/tests"
-grep '^|' "$SOURCE_DIR/docs/testing.md" | grep -oE '`[A-Za-z/]+\.[A-Z*][A-Za-z0-9*]*`' | tr -d '`' |
-  while IFS= read -r name; do
-    while IFS= read -r test; do
-      # shellcheck disable=SC2254 # a pattern
-      case "$test" in $name | */$name | $name/* | */$name/*) continue 2 ;; esac
-    done <"$temporary/tests"
-    fail "docs/testing.md names $name, which is no test"
-  done
+for table in docs/testing.md tests/mutations/results.md; do
+  grep '^|' "$SOURCE_DIR/$table" | grep -oE '`[A-Za-z0-9/]+\.[A-Z*][A-Za-z0-9*/]*`' | tr -d '`' | sort -u |
+    while IFS= read -r name; do
+      while IFS= read -r test; do
+        # shellcheck disable=SC2254 # a pattern
+        case "$test" in $name | */$name | $name/* | */$name/*) continue 2 ;; esac
+      done <"$temporary/tests"
+      fail "$table names $name, which is no test"
+    done
+done
 
 # ---- links
 

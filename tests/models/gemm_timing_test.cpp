@@ -89,6 +89,36 @@ TEST(GemmTiming, OutputStationary) {
   EXPECT_EQ(cycles(array(2, 8, GemmDataflow::output_stationary), {8, 5, 8}), 4 * (4 + 8 + 5 - 2));
 }
 
+// Where rows are not columns, neither can stand for the other.
+TEST(GemmTiming, OnANarrowAndOnAWideArrayRowsAndColumnsHaveTheirOwnParts) {
+  const auto wide = [](GemmDataflow dataflow, FoldOverlap folds) { return array(2, 8, dataflow, folds); };
+  const auto narrow = [](GemmDataflow dataflow, FoldOverlap folds) { return array(8, 2, dataflow, folds); };
+  // Weight stationary: rows fold K, columns fold N. M = 3, K = 5, N = 8: 3 x 1 folds on 2 x 8, 1 x 4 on 8 x 2.
+  constexpr GemmShape weights{3, 5, 8};
+  constexpr GemmDataflow ws = GemmDataflow::weight_stationary;
+  // Serial, each 2 R + C + M - 2.
+  EXPECT_EQ(cycles(wide(ws, FoldOverlap::serial), weights), 3 * (4 + 8 + 3 - 2));
+  EXPECT_EQ(cycles(narrow(ws, FoldOverlap::serial), weights), 4 * (16 + 2 + 3 - 2));
+  // Overlapped: R to load, all folds but the last max(R, M), the last M + R + C - 2.
+  EXPECT_EQ(cycles(wide(ws, FoldOverlap::overlapped), weights), 2 + 2 * 3 + (3 + 2 + 8 - 2));
+  EXPECT_EQ(cycles(narrow(ws, FoldOverlap::overlapped), weights), 8 + 3 * 8 + (3 + 8 + 2 - 2));
+  // Behind another product the R to load are hidden.
+  EXPECT_EQ(cycles(wide(ws, FoldOverlap::overlapped), weights, DType::f16, GemmStart::back_to_back), 2 * 3 + 11);
+  EXPECT_EQ(cycles(narrow(ws, FoldOverlap::overlapped), weights, DType::f16, GemmStart::back_to_back), 3 * 8 + 11);
+  // Output stationary: rows fold M, columns fold N. M = 8, K = 3, N = 8: 4 x 1 folds on 2 x 8, 1 x 4 on 8 x 2.
+  constexpr GemmShape outputs{8, 3, 8};
+  constexpr GemmDataflow os = GemmDataflow::output_stationary;
+  // Serial, each 2 R + C + K - 2.
+  EXPECT_EQ(cycles(wide(os, FoldOverlap::serial), outputs), 4 * (4 + 8 + 3 - 2));
+  EXPECT_EQ(cycles(narrow(os, FoldOverlap::serial), outputs), 4 * (16 + 2 + 3 - 2));
+  // Overlapped: all folds but the last max(K, R), the last K + 2 R + C - 2.
+  EXPECT_EQ(cycles(wide(os, FoldOverlap::overlapped), outputs), 3 * 3 + (3 + 4 + 8 - 2));
+  EXPECT_EQ(cycles(narrow(os, FoldOverlap::overlapped), outputs), 3 * 8 + (3 + 16 + 2 - 2));
+  // Not every product fills the array: M = 3 takes 2 folds of 2 rows, N = 3 takes 2 folds of 2 columns.
+  EXPECT_EQ(cycles(wide(os, FoldOverlap::serial), {3, 3, 8}), 2 * (4 + 8 + 3 - 2));
+  EXPECT_EQ(cycles(narrow(os, FoldOverlap::serial), {8, 3, 3}), 2 * (16 + 2 + 3 - 2));
+}
+
 TEST(GemmTiming, TheRateDependsOnTheInputType) {
   GemmConfig config = array(4, 4, GemmDataflow::weight_stationary);
   config.f32_cycles = 4;

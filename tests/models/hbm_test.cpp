@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "models/memory/channel_map.h"
 #include "models/memory/hbm.h"
 #include "tests/support/at_initiator.h"
 #include "tests/support/child.h"
@@ -110,6 +111,27 @@ TEST(Hbm, AnswersAfterLatencyAndTheBusiestChannelsBytes) {
     EXPECT_EQ(block_and_byte.response, 5 * far + latency + block_time);
     EXPECT_EQ(shifted.status(), tlm::TLM_OK_RESPONSE);
   });
+}
+
+TEST(ChannelMap, CountsWholeRoundsAndWhatIsLeftInTheChannelsWhereItLies) {
+  const ChannelMap map(3, Bytes(64));
+  const auto per_channel = [&map](const HbmRegion& region) {
+    std::vector<std::int64_t> bytes(3);
+    map.add_bytes(region, bytes);
+    return bytes;
+  };
+  const auto dense = [&](std::int64_t offset, std::int64_t count) {
+    return per_channel({HbmAddress(static_cast<std::uint64_t>(offset)), 1, Bytes(count), Bytes(count)});
+  };
+  using Counts = std::vector<std::int64_t>;
+  EXPECT_EQ(dense(0, 192), (Counts{64, 64, 64}));
+  EXPECT_EQ(dense(0, 193), (Counts{65, 64, 64}));
+  // From the middle of channel 1 on: a round, and then 32 B of channel 1, 64 of channel 2, 4 of channel 0.
+  EXPECT_EQ(dense(96, 100), (Counts{4, 32, 64}));
+  EXPECT_EQ(dense(96, 192 + 100), (Counts{64 + 4, 64 + 32, 64 + 64}));
+  EXPECT_EQ(dense(96, 5 * 192 + 100), (Counts{5 * 64 + 4, 5 * 64 + 32, 5 * 64 + 64}));
+  // Two rows of 100 B at 96 and at 96 + 256 = 352, which is 32 B behind the start of channel 2's second block.
+  EXPECT_EQ(per_channel({HbmAddress(96), 2, Bytes(100), Bytes(256)}), (Counts{4 + 64, 32 + 4, 64 + 32}));
 }
 
 TEST(Hbm, ReadsBringWhatWritesLeft) {

@@ -521,6 +521,27 @@ TEST(Interconnect, BeyondTheCapacityOfAnotherCubeIsAnAddressError) {
   }
 }
 
+TEST(Interconnect, AnAddressErrorOfAnotherCubeTakesTheLatenciesAndNoTimeOfALink) {
+  for (const bool storing : {false, true}) {
+    in_child([storing] {
+      // Given a link on which a tile takes 16 us, and a tile that lies half beyond the memory, two hops away
+      SystemConfig config = ring_of(4);
+      config.interconnect.bandwidth = Bandwidth(1'000'000'000);
+      config.hbm.capacity = Bytes(0x10000);
+      Simulation simulation(config);
+      const std::string message = simulation.run_failing([storing](tl::Context& tl) {
+        storing ? store_tile(tl, CubeId(2), 0xE000) : load_tile(tl, CubeId(2), 0xE000);
+      });
+      EXPECT_NE(message.find("ADDRESS_ERROR"), std::string::npos) << message;
+      // Then the error is back after the way there, the memory's latency and the way back.
+      const std::vector<traces::OperationRow> rows = simulation.rows();
+      ASSERT_EQ(rows.size(), 1U);
+      EXPECT_EQ(rows.front().end, before + config.pe.dma.setup + 2 * way(config, 2) + config.hbm.latency);
+      EXPECT_EQ(now(), rows.front().end);
+    });
+  }
+}
+
 /// The first of two bursts lies at the end of one cube's addresses, where there is no memory, the second one at the
 /// beginning of the next cube's, which is further away and answers later.
 TEST(Interconnect, ABurstThatSucceedsDoesNotHideOneThatFailedBefore) {

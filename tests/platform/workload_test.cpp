@@ -504,6 +504,26 @@ TEST(CompulsoryWork, OfAProductIsSharedByThePesOfOneCube) {
   }
 }
 
+TEST(CompulsoryBounds, AreRoundedDownToPicoseconds) {
+  // Given A 200 x 300, B 300 x 131 on one PE of 64 x 64, in blocks of 128 cubed: 4 of C, 3 steps each. A step takes
+  // 128^3 / 4,096 = 512 ns. What no kernel can do without is 200 x 131 x 300 of the 12 x 128^3 multiply-accumulates.
+  const Json bounds = run(product(200, 131, 300), machine(1, 1)).at("bounds_ps");
+  EXPECT_EQ(bounds.at("issued").at("gemm_dataflow").as_int(), 12 * 512'000);
+  constexpr std::int64_t needed = 200 * 131 * 300;
+  constexpr std::int64_t issued = 12 * 128 * 128 * 128;
+  static_assert(12 * 512'000 * needed / issued == 1'918'945);  // 1,918,945.3125
+  EXPECT_EQ(bounds.at("compulsory").at("gemm_dataflow").as_int(), 1'918'945);
+}
+
+TEST(CompulsoryBounds, OfOneProductThatIsMultipliedWholeAreItsTime) {
+  // Given 100 x 100 x 100 in one block: 10^6 / 4,096 = 244.14 cycles, of which a product takes whole ones.
+  const Json bounds = run(product(100, 100, 100), machine(1, 1)).at("bounds_ps");
+  for (const char* kind : {"compulsory", "issued"}) {
+    EXPECT_EQ(bounds.at(kind).at("gemm_dataflow").as_int(), 245'000) << kind;
+    EXPECT_EQ(bounds.at(kind).at("gemm_ideal").as_int(), 245'000) << kind;
+  }
+}
+
 // ---- gemm -----------------------------------------------------------------------------------------------------------
 
 TEST(GemmWorkload, IsRightInEveryTypeAndNoFasterThanItsBounds) {

@@ -271,14 +271,26 @@ TEST(MessageErrors, NameWhatIsWrong) {
 }
 
 TEST(MessageErrors, OfAMessageOfAnotherSizeNameBoth) {
-  in_child([] {
-    Simulation simulation(cubes(2));
-    const auto sender = [](tl::Context& tl) { tl.send(Direction::east, tl.buffer({4}, DType::f32)); };
-    const auto receiver = [](tl::Context& tl) { tl.recv(Direction::west, {8}, DType::f32); };
-    const std::string message = simulation.run_failing_parts({{0, sender}, {1, receiver}}, from_west);
-    EXPECT_TRUE(contains(message, "PE 1: comm/ipcq_recv of 1x8 f32 from PE 0 (west), issued at ")) << message;
-    EXPECT_TRUE(contains(message, "the message that landed has 16 B, the receive 32 B")) << message;
-  });
+  const auto error_of_sizes = [](std::int64_t sent, const tl::Shape& received, DType dtype) {
+    return testing::from_child([&] {
+      Simulation simulation(cubes(2));
+      const auto sender = [&](tl::Context& tl) { tl.send(Direction::east, tl.buffer({sent}, DType::f32)); };
+      const auto receiver = [&](tl::Context& tl) { tl.recv(Direction::west, received, dtype); };
+      return simulation.run_failing_parts({{0, sender}, {1, receiver}}, from_west);
+    });
+  };
+  // Given a receive that is larger than its message
+  const std::string larger = error_of_sizes(4, {8}, DType::f32);
+  EXPECT_TRUE(contains(larger, "PE 1: comm/ipcq_recv of 1x8 f32 from PE 0 (west), issued at ")) << larger;
+  EXPECT_TRUE(contains(larger, "the message that landed has 16 B, the receive 32 B")) << larger;
+  // and one that is smaller, by half, by one element of its own, or by its type.
+  const std::string half = error_of_sizes(8, {4}, DType::f32);
+  EXPECT_TRUE(contains(half, "PE 1: comm/ipcq_recv of 1x4 f32 from PE 0 (west), issued at ")) << half;
+  EXPECT_TRUE(contains(half, "the message that landed has 32 B, the receive 16 B")) << half;
+  const std::string by_one = error_of_sizes(4, {7}, DType::f16);
+  EXPECT_TRUE(contains(by_one, "the message that landed has 16 B, the receive 14 B")) << by_one;
+  const std::string of_type = error_of_sizes(8, {2, 4}, DType::f16);
+  EXPECT_TRUE(contains(of_type, "the message that landed has 32 B, the receive 16 B")) << of_type;
 }
 
 TEST(MessageErrors, AreToldThoughTheProgramWaitsForSomethingElse) {

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -146,6 +148,36 @@ TEST(CriticalPath, NamesContentionWhereTheMemoryServesAnotherPeFirst) {
                                                              {"contention", 128 * cycle},
                                                              {"hbm", 128 * cycle}}));
   });
+}
+
+TEST(CriticalPath, NamesContentionWhereALinkBetweenCubesServesAnotherPeFirst) {
+  // Given a link of 64 GB/s, on which a tile takes 256 ns, and two transfers that want it at once: the data of two
+  // loads leave cube 1 for the cubes on either side, or two stores leave cube 0.
+  for (const bool storing : {false, true}) {
+    in_child([storing] {
+      SystemConfig config;
+      config.cubes = 3;
+      config.pes_per_cube = 2;
+      config.interconnect.bandwidth = Bandwidth(64'000'000'000);
+      Simulation simulation(config);
+      const auto load = [](tl::Context& tl) { tl.load(HbmAddress(CubeId(1), Bytes(0)), tile, DType::f16); };
+      const auto store = [](tl::Context& tl) {
+        tl.store(HbmAddress(CubeId(1), Bytes(tl.pe_id().count() * 0x100000)), tl.buffer(tile, DType::f16));
+      };
+      // PE 4 is in cube 2.
+      simulation.run_parts(storing ? std::vector<Simulation::Part>{{0, store}, {1, store}}
+                                   : std::vector<Simulation::Part>{{0, load}, {4, load}},
+                           {});
+      // Then the one that comes second has waited for 256 ns, and its own data take 256.
+      EXPECT_EQ(causes_of(simulation.critical_path()), (Causes{{"issue", 8 * cycle},
+                                                               {"dispatch", 2 * cycle},
+                                                               {"dma_setup", 20 * cycle},
+                                                               {"memory", 300 * cycle},
+                                                               {"contention", 256 * cycle},
+                                                               {"hbm", 256 * cycle}}))
+          << (storing ? "stores" : "loads");
+    });
+  }
 }
 
 TEST(CriticalPath, OfAMessagePassesTheSenderTheLinkAndTheReceiver) {
@@ -355,6 +387,81 @@ TEST(WhatIf, IsExactForOnePeWhosePathStaysTheSame) {
     EXPECT_EQ(path_of(faster).latency, prediction.latency) << name_of(prediction.resource);
     EXPECT_LT(prediction.latency, path.latency);
   }
+}
+
+/// The latency of `run` on a machine, and what is predicted for it with a resource twice as fast; or nothing where the
+/// path does not use that resource.
+struct Forecast {
+  Picoseconds latency;
+  std::optional<Picoseconds> predicted;
+};
+[[nodiscard]] Forecast forecast(const SystemConfig& config, const std::function<void(Simulation&)>& run,
+                                platform::Faster resource) {
+  Forecast forecast;
+  std::istringstream numbers(from_child([&] {
+    Simulation simulation(config);
+    run(simulation);
+    std::string text = std::to_string(simulation.latency().count());
+    for (const platform::Prediction& prediction : platform::predict(simulation.critical_path())) {
+      if (prediction.resource == resource) text += " " + std::to_string(prediction.latency.count());
+    }
+    return text;
+  }));
+  std::int64_t number = 0;
+  numbers >> number;
+  forecast.latency = Picoseconds(number);
+  if (numbers >> number) forecast.predicted = Picoseconds(number);
+  return forecast;
+}
+
+/// Expects that resource on the path for `halved` picoseconds, of which half are gained, predicted and in a run.
+void expect_half(const SystemConfig& config, const std::function<void(Simulation&)>& run, platform::Faster resource,
+                 Picoseconds halved) {
+  SCOPED_TRACE(std::string(name_of(resource)));
+  const Forecast usual = forecast(config, run, resource);
+  const Picoseconds expected = usual.latency - Picoseconds(halved.count() / 2);
+  EXPECT_EQ(usual.predicted, expected);
+  EXPECT_EQ(forecast(platform::twice_as_fast(config, resource), run, resource).latency, expected);
+}
+
+TEST(WhatIf, OfTheMemoryIncludesTheWayToAnotherCube) {
+  SystemConfig config;
+  config.cubes = 8;
+  config.pes_per_cube = 1;
+  // 10 ns of issue and dispatch, 20 ns of setup, 3 hops of 100 ns there, 100 ns of memory, 3 hops back, 128 ns of data.
+  for (const bool storing : {false, true}) {
+    const auto run = [storing](Simulation& simulation) {
+      simulation.run([storing](tl::Context& tl) {
+        const HbmAddress there(CubeId(3), Bytes(0));
+        if (storing) {
+          tl.store(there, tl.buffer(tile, DType::f16));
+        } else {
+          tl.load(there, tile, DType::f16);
+        }
+      });
+    };
+    EXPECT_EQ(forecast(config, run, platform::Faster::memory).latency, Picoseconds(858 * cycle));
+    expect_half(config, run, platform::Faster::memory, Picoseconds(700 * cycle));
+    expect_half(config, run, platform::Faster::dma, Picoseconds(128 * cycle));
+    expect_half(config, run, platform::Faster::dma_setup, Picoseconds(20 * cycle));
+  }
+}
+
+TEST(WhatIf, OfAMessageHalvesItsHopAndItsBytesEachForItself) {
+  SystemConfig config;
+  config.cubes = 2;
+  config.pes_per_cube = 1;
+  // 8 ns of issue, 2 ns of dispatch, a hop of 100 ns, 128 ns on the link.
+  const auto run = [](Simulation& simulation) {
+    const auto send = [](tl::Context& tl) { tl.send(Direction::east, tl.buffer(tile, DType::f16)); };
+    const auto receive = [](tl::Context& tl) { tl.recv(Direction::west, tile, DType::f16); };
+    simulation.run_parts({{0, send}, {1, receive}}, from_west);
+  };
+  EXPECT_EQ(forecast(config, run, platform::Faster::hop).latency, Picoseconds(238 * cycle));
+  expect_half(config, run, platform::Faster::hop, Picoseconds(100 * cycle));
+  expect_half(config, run, platform::Faster::link, Picoseconds(128 * cycle));
+  expect_half(config, run, platform::Faster::dispatch, Picoseconds(2 * cycle));
+  EXPECT_EQ(forecast(config, run, platform::Faster::memory).predicted, std::nullopt);
 }
 
 TEST(WhatIf, ComesWithTheLargestGainFirst) {

@@ -119,6 +119,25 @@ TEST_F(OpLogFile, TellsTimesShapesAndDependenciesOfALoadADotAndAStore) {
   EXPECT_EQ(sql("SELECT key, value FROM run"), "schema,1\ncomplete,1\nreason,\nend_ps,652000\nkernel,by hand\n");
 }
 
+TEST_F(OpLogFile, TheTypeIsTheOneOfAllOperandsOrThatOfEach) {
+  log_of([](tl::Context& tl) {
+    const auto x = tl.zeros({4, 8}, DType::f16);
+    const auto y = tl.zeros({4, 8}, DType::f32);
+    tl.sum(x, 1);                                          // of f16 into f32
+    tl.sum(y, 1);                                          // of f32 into f32
+    tl.send(Direction::east, {x, y, x});                   // three tensors of two types
+    tl.send(Direction::east, {y, y});                      // two of one type
+    tl.dot(x, tl.trans(x), tl.zeros({4, 4}, DType::f32));  // the factors alone
+  });
+  EXPECT_EQ(
+      sql("SELECT kind, shape, dtype FROM operations WHERE kind IN ('sum', 'ipcq_copy', 'dot') ORDER BY sequence"),
+      "sum,4x8 -> 4x1,f16 -> f32\n"
+      "sum,4x8 -> 4x1,f32\n"
+      "ipcq_copy,\"4x8, 4x8, 4x8\",\"f16, f32, f16\"\n"
+      "ipcq_copy,\"4x8, 4x8\",f32\n"
+      "dot,4x8 . 8x4,f16\n");
+}
+
 TEST_F(OpLogFile, DependenciesAreTheOperandsReadOnceEachAndNothingElse) {
   log_of([](tl::Context& tl) {
     const auto x = tl.load(HbmAddress(0), {16, 16}, DType::f16);     // 0
@@ -153,6 +172,24 @@ TEST_F(OpLogFile, PartsOfACompositeNameItAsTheirParent) {
     EXPECT_EQ(sql(std::string("SELECT SUM(") + column + ") FROM operations WHERE parent = 'pe0.1'"),
               sql(std::string("SELECT ") + column + " FROM operations WHERE id = 'pe0.1'"));
   }
+}
+
+TEST_F(OpLogFile, ACompositeCountsTheBytesThatExistOfEachFactorWhicheverWayItLies) {
+  log_of([](tl::Context& tl) {
+    const auto q = tl.zeros({8, 64}, DType::f16);
+    const auto out = [&] { return tl.buffer({8, 96}, DType::f32); };
+    const auto keys = tl.ref(HbmAddress(0x10000), {96, 64}, DType::f16, tl::RefOptions().valid(50));
+    const auto values = tl.ref(HbmAddress(0x20000), {64, 96}, DType::f16, tl::RefOptions().valid(40));
+    tl.composite(q, tl.trans(keys), tl::CompositeOptions().out(out()).tile(32));
+    tl.composite(q, values, tl::CompositeOptions().out(out()).tile(32));
+  });
+  // 50 rows of 64 elements of 2 B, then 40 rows of 96; 2 x 8 x 64 x 96 flops either way.
+  EXPECT_EQ(sql("SELECT shape, bytes, flops FROM operations WHERE engine = 'composite' ORDER BY sequence"),
+            "8x64 . 64x96,6400,98304\n"
+            "8x64 . 64x96,7680,98304\n");
+  // The reads of the parts move them.
+  EXPECT_EQ(sql("SELECT parent, SUM(bytes) FROM operations WHERE parent <> '' AND engine = 'dma_read' GROUP BY parent"),
+            sql("SELECT id, bytes FROM operations WHERE engine = 'composite' ORDER BY sequence"));
 }
 
 TEST_F(OpLogFile, AMessageTellsItsPeerAndHowLongItWaitedForASlot) {

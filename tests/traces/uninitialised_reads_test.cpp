@@ -76,6 +76,29 @@ TEST(UninitialisedReads, AreNoneWhereSomebodyHasWrittenWithOrWithoutTime) {
   });
 }
 
+TEST(UninitialisedReads, AreFoundAtBothEndsOfTheMemory) {
+  const Bytes capacity = one_cube().hbm.capacity;
+  const auto from = [](Bytes offset) { return fmt::format("HBM of cube 0, from offset {:#x} on", offset.count()); };
+  // The first 64 B, and the last.
+  expect_finding(from(Bytes(0)), [](tl::Context& tl) { tl.load(HbmAddress(0), block, DType::f16); });
+  const Bytes last = capacity - Bytes(64);
+  expect_finding(from(last), [=](tl::Context& tl) { tl.load(HbmAddress(CubeId(0), last), block, DType::f16); });
+  // The last byte alone.
+  expect_finding(from(capacity - Bytes(1)), [=](tl::Context& tl) {
+    tl.store(HbmAddress(CubeId(0), last), tl.cast(tl.zeros({63}, DType::f32), DType::boolean));
+    tl.load(HbmAddress(CubeId(0), last), {64}, DType::boolean);
+  });
+  // Of two rows the one that ends where the memory does.
+  expect_finding(from(last + Bytes(48)), [=](tl::Context& tl) {
+    tl.store(HbmAddress(CubeId(0), last), tl.zeros({8}, DType::f16));
+    tl.load(HbmAddress(CubeId(0), last), {2, 8}, DType::f16, tl::LoadOptions().strides(24));
+  });
+  expect_finding(none, [=](tl::Context& tl) {
+    tl.store(HbmAddress(CubeId(0), last), tl.zeros(block, DType::f16));
+    tl.load(HbmAddress(CubeId(0), last), block, DType::f16);
+  });
+}
+
 TEST(UninitialisedReads, OfStridedRowsPassOverWhatLiesBetween) {
   const auto store_two_rows = [](tl::Context& tl) {  // 16 B at 0x2000 and at 0x2040
     tl.store(HbmAddress(0x2000), tl.zeros({2, 8}, DType::f16), tl::StoreOptions().strides(32));
@@ -209,6 +232,17 @@ TEST(UninitialisedReads, AreToldOnceForEachLineOfTheFirstPe) {
     EXPECT_EQ(findings[0].find("PE 0, math/exp of"), 0U) << findings[0];
     EXPECT_EQ(findings[1].find("PE 0, math/exp2 of"), 0U) << findings[1];
   });
+}
+
+TEST(UninitialisedReads, AreFoundInTheLastBytesOfScratch) {
+  // Given a buffer that takes all of scratch, of which all but the last 32 B are written.
+  const std::int64_t rows = one_cube().pe.scratch.capacity.count() / 32;
+  expect_finding(fmt::format("its operand {}x8 f32 in scratch, from byte {} of it on", rows, 32 * (rows - 1)),
+                 [rows](tl::Context& tl) {
+                   const auto all = tl.buffer({rows, 8}, DType::f32);
+                   tl.fill(tl.slice(all, 0, rows - 1), 0.0);
+                   tl.store(HbmAddress(0x100000), all);
+                 });
 }
 
 // ---- marks ----------------------------------------------------------------------------------------------------------
