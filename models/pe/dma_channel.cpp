@@ -186,7 +186,8 @@ void DmaChannel::stream_answered() {
   while (streaming_ < requesting_) {
     Transfer& transfer = transfers_[streaming_];
     if (transfer.requests_outstanding > 0) return;
-    port_.stream(transfer.first_data, work_of(transfer).region.bytes());
+    const bool has_data = transfer.status == tlm::TLM_OK_RESPONSE;  // an error brings none, and takes none
+    if (has_data) port_.stream(transfer.first_data, work_of(transfer).region.bytes());
     port_.hold_until(transfer.last_response);
     transfer.end = port_.free_at();
     transfer.streamed = true;
