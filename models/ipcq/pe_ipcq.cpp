@@ -80,9 +80,6 @@ InFlightStatistics PeIpcq::in_flight(Direction direction) const {
   const Link& to = link(direction);
   InFlightStatistics statistics = to.in_flight;
   statistics.most = std::max(statistics.most, static_cast<std::int64_t>(to.sent_at.size()));
-  for (std::size_t i = 0; i < to.sent_at.size(); ++i) {
-    statistics.total += std::max(now() - to.sent_at[i], Picoseconds(0));
-  }
   return statistics;
 }
 

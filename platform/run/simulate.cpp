@@ -126,8 +126,9 @@ struct TimedRun {
   const auto begin = std::chrono::steady_clock::now();
   const RunEnd end = run_to_end(system.ledger());
   const std::chrono::duration<double> host = std::chrono::steady_clock::now() - begin;
-  // The last words of receivers to senders.
-  if (end == RunEnd::finished) sc_core::sc_start(to_sc_time(system.config().pe.ipcq.hop));
+  // The last words of receivers to senders, of those that were received in the last instant too.
+  constexpr Picoseconds instant(1);
+  if (end == RunEnd::finished) sc_core::sc_start(to_sc_time(system.config().pe.ipcq.hop + instant));
   return {end, host.count()};
 }
 
