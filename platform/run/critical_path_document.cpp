@@ -26,7 +26,7 @@ using Output = std::back_insert_iterator<std::string>;
   return name_of(static_cast<traces::PathCause>(longest - causes.begin()));
 }
 
-[[nodiscard]] double percent(std::int64_t part, std::int64_t whole) {
+[[nodiscard]] double percentage(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -37,7 +37,7 @@ void add_causes(Output out, const Json& path, std::int64_t latency) {
   fmt::format_to(out, "{:<15}{:>14}{:>12}\n", "critical path", "time", "% of time");
   for (const Json::Member& cause : causes) {
     fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%\n", cause.key, time_text(cause.value.as_int()),
-                   percent(cause.value.as_int(), latency));
+                   percentage(cause.value.as_int(), latency));
   }
 }
 
@@ -63,12 +63,12 @@ void add_lines(Output out, const Json& path, std::int64_t latency) {
       rest += time;
       continue;
     }
-    fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%  {:<13} {}:{}\n", "", time_text(time), percent(time, latency),
+    fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%  {:<13} {}:{}\n", "", time_text(time), percentage(time, latency),
                    line.at("cause").as_string(), line.at("file").as_string().substr(folder.size()),
                    line.at("line").as_int());
   }
   if (rest == 0) return;
-  fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%\n", "other lines", time_text(rest), percent(rest, latency));
+  fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%\n", "other lines", time_text(rest), percentage(rest, latency));
 }
 
 void add_what_if(Output out, const Json& path, std::int64_t latency) {
@@ -77,7 +77,7 @@ void add_what_if(Output out, const Json& path, std::int64_t latency) {
     const std::int64_t predicted = prediction.at("predicted_ps").as_int();
     const Json& actual = prediction.at("actual_ps");
     fmt::format_to(out, "  {:<13}{:>14}{:>11.1f}%{:>14}  {}\n", prediction.at("resource").as_string(),
-                   time_text(predicted), percent(latency - predicted, latency),
+                   time_text(predicted), percentage(latency - predicted, latency),
                    actual.is_null() ? "-" : time_text(actual.as_int()), prediction.at("keys").as_string());
   }
 }
