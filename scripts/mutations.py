@@ -153,6 +153,8 @@ class Copy:
                 left_out = ":".join(self.unreliable)
                 commands.start([self.regression, "--gtest_fail_fast", f"--gtest_filter={tests}-{left_out}"])
             failed, silent = commands.wait()
+            if any("Running 0 tests" in run.text() for run in commands.runs):
+                sys.exit(f"there is no test called {' or '.join(filters)}")
             if failed:
                 return failing_test(failed.text())
             return f"{failing_test(silent.text())} (without an end)" if silent else ""

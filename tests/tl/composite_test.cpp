@@ -394,6 +394,33 @@ TEST(Composite, ItsFactorInScratchMayBeOverwrittenAtOnce) {
   });
 }
 
+/// Everything else that could make it is done in order before the step: the engines' queues and the read channel see to
+/// that. A message comes whenever it is sent.
+TEST(Composite, WaitsForTheTensorOfItsEpilogueThoughItComesLate) {
+  in_child_for_each_policy([](tl::Policy policy) {
+    SystemConfig config = one_cube();
+    config.cubes = 2;
+    Simulation simulation(config);
+    const auto here = [](HbmAddress address) { return HbmAddress(CubeId(1), address.offset()); };
+    put(simulation, here(b_at), all(0.5));
+    const auto sender = [](tl::Context& tl) {
+      tl.wait(tl.full({512, 512}, 0.0, DType::f32));  // 1,024 cycles
+      tl.send(Direction::east, tl.full({32, 1}, 4.0, DType::f32));
+    };
+    const auto receiver = [&](tl::Context& tl) {
+      const auto a = tl.full(square, 3.0, DType::f32);
+      const auto out = tl.buffer(square, DType::f32);
+      const auto bias = tl.recv_async(Direction::west, {32, 1}, DType::f32);
+      tl.composite(a, tl.ref(here(b_at), square, DType::f32),
+                   CompositeOptions().out(out).tile(16).then(MathOp::add, bias));
+      tl.store(here(result_at), out);
+    };
+    simulation.run_parts({{0, sender}, {1, receiver}}, {{Direction::west}, Bytes(128)}, policy);
+    EXPECT_EQ(get(simulation, here(result_at), square, DType::f32), all(32 * 1.5 + 4));
+    EXPECT_GT(simulation.time(TimeCause::receive, 1), Picoseconds(1'000'000));
+  });
+}
+
 TEST(Composite, ScopesMayEndWhileItIsInFlight) {
   in_child_for_each_policy([](tl::Policy policy) {
     Simulation simulation;
