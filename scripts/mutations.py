@@ -288,6 +288,10 @@ Written by `scripts/mutations.py` ([how](../../docs/testing.md#mutations)). `fou
         return f"| {mutation.name} | `{mutation.file}` | {mutation.bug} | {found_by} | {finding.seconds} |\n"
 
 
+class DoesNotCompile(Exception):
+    """A mistake of the list: a bug must compile, and without warnings if those are errors."""
+
+
 @contextlib.contextmanager
 def planted(copy, mutation):
     path = copy.folder / mutation.file
@@ -295,7 +299,7 @@ def planted(copy, mutation):
     path.write_text(mutation.planted(original))
     try:
         if complaint := copy.make():
-            sys.exit(f"{mutation.name} does not compile:\n{complaint}")
+            raise DoesNotCompile(complaint)
         yield
     finally:
         path.write_text(original)
@@ -335,7 +339,12 @@ def examine_all(copy, mutations, results, likely_only):
     missed = []
     for mutation in mutations:
         start = time.monotonic()
-        test = examine(copy, mutation, likely_only)
+        try:
+            test = examine(copy, mutation, likely_only)
+        except DoesNotCompile as complaint:
+            print(f"{mutation.name} DOES NOT COMPILE\n{complaint}", flush=True)
+            missed.append(mutation.name)
+            continue
         seconds = f"{time.monotonic() - start:.0f}"
         if test or not likely_only:
             results.note(mutation, Finding(test or "nothing", seconds))
