@@ -404,7 +404,7 @@ TEST(Composite, WaitsForTheTensorOfItsEpilogueThoughItComesLate) {
     const auto here = [](HbmAddress address) { return HbmAddress(CubeId(1), address.offset()); };
     put(simulation, here(b_at), all(0.5));
     const auto sender = [](tl::Context& tl) {
-      tl.wait(tl.full({512, 512}, 0.0, DType::f32));  // 1,024 cycles
+      tl.wait(tl.full({512, 512}, 0.0, DType::f16));  // 1,024 cycles
       tl.send(Direction::east, tl.full({32, 1}, 4.0, DType::f32));
     };
     const auto receiver = [&](tl::Context& tl) {
