@@ -13,15 +13,22 @@ bool is_space(char c) noexcept { return c == ' ' || c == '\t' || c == '\n' || c 
 
 char lower(char c) noexcept { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-/// Appends a character, or how it is written if it is a control character.
-void append_escaped(std::string& text, char c) {
-  const auto code = static_cast<unsigned char>(c);
-  if (c == '\n') {
-    text += "\\n";
-  } else if (code < 0x20 || code == 0x7f) {
-    text += fmt::format("\\x{:02x}", code);
-  } else {
-    text += c;
+/// Appends text whose control characters, those of Unicode's Latin-1 part included, are written as escapes.
+void append_escaped(std::string& result, std::string_view text, std::string_view also_escaped) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto code = static_cast<unsigned char>(text[i]);
+    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : '\0');
+    if (text[i] == '\n') {
+      result += "\\n";
+    } else if (code < 0x20 || code == 0x7f) {
+      result += fmt::format("\\x{:02x}", code);
+    } else if (code == 0xc2 && next >= 0x80 && next < 0xa0) {  // U+0080 to U+009F in UTF-8
+      result += fmt::format("\\x{:02x}", next);
+      ++i;
+    } else {
+      if (also_escaped.find(text[i]) != std::string_view::npos) result += '\\';
+      result += text[i];
+    }
   }
 }
 
@@ -56,20 +63,14 @@ std::string_view trimmed(std::string_view text) noexcept {
 
 std::string in_one_line(std::string_view text) {
   std::string result;
-  for (const char c : text) append_escaped(result, c);
+  append_escaped(result, text, "");
   return result;
 }
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t max_length = 120;
   std::string result = "\"";
-  for (const char c : text.substr(0, max_length)) {
-    if (c == '"' || c == '\\') {
-      result += {'\\', c};
-    } else {
-      append_escaped(result, c);
-    }
-  }
+  append_escaped(result, text.substr(0, max_length), "\"\\");
   if (text.size() > max_length) result += "...";
   return result + '"';
 }

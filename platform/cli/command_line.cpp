@@ -166,7 +166,7 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   CLI::App& sub = *app.add_subcommand("run", "Simulate one kernel and print what it took and why");
   WorkloadRequest& workload = run.workload;
   sub.add_option("KERNEL", workload.kernel, "A kernel that `kernwave list` shows")->required();
-  sub.add_option("--model", run.model, "Attention shape: a model's name, or the path of a config.json")
+  sub.add_option("--model", run.model, "Attention shape: a model's name, or the path of a config.json or of its folder")
       ->type_name("NAME|FILE");
   add_count(sub, "--batch", workload.batch, "Sequences (default 1)");
   add_counts(sub, "--s-q", workload.s_q, "Queries of each sequence (default: 1 for decode, --s-kv for prefill)");

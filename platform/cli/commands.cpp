@@ -54,7 +54,7 @@ int carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
   for (const KernelDescription& kernel : kernel_catalogue()) {
     fmt::print("  {:<30}{}\n", kernel.name, kernel.description);
   }
-  fmt::print("\nModels (--model; or the path of a Hugging Face config.json)\n");
+  fmt::print("\nModels (--model; or the path of a Hugging Face config.json or of its folder)\n");
   for (const ModelShape& model : shipped_models()) {
     fmt::print("  {:<30}{} query heads, {} KV heads, head_dim {}\n", model.name, model.query_heads, model.kv_heads,
                model.head_dim);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
@@ -66,19 +68,79 @@ void check_depth(std::string_view text, std::string_view source_name) {
   }
 }
 
+/// A number that is written as a name, which the parser has been shown as 0.
+struct NamedNumber {
+  std::size_t index;  ///< of all numbers of the text
+  double value;
+};
+
+struct NumberName {
+  std::string_view name;
+  std::string_view zero;  ///< as long as the name, so that positions in messages hold
+  double value;
+};
+
+constexpr NumberName number_names[] = {
+    {"NaN", "0.0", std::numeric_limits<double>::quiet_NaN()},
+    {"Infinity", "0.000000", std::numeric_limits<double>::infinity()},
+    {"-Infinity", "-0.000000", -std::numeric_limits<double>::infinity()},
+};
+
+/// The name of a number that makes up a whole token, or nullptr.
+[[nodiscard]] const NumberName* number_name(std::string_view token) noexcept {
+  const auto* const found = std::find_if(std::begin(number_names), std::end(number_names),
+                                         [token](const NumberName& number) { return number.name == token; });
+  return found == std::end(number_names) ? nullptr : found;
+}
+
+/// Characters of which tokens other than strings and punctuation consist.
+[[nodiscard]] bool is_of_a_word(char c) noexcept {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '+' || c == '.' || c == '_';
+}
+
+/// Writes zeros over the names of numbers outside strings.
+[[nodiscard]] std::vector<NamedNumber> replace_number_names(std::string& text) {
+  std::vector<NamedNumber> named;
+  std::size_t numbers = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_string) {
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        in_string = false;
+      continue;
+    }
+    in_string = text[i] == '"';
+    if (!is_of_a_word(text[i])) continue;
+    std::size_t end = i;
+    while (end < text.size() && is_of_a_word(text[end])) ++end;
+    const std::string_view token = std::string_view(text).substr(i, end - i);
+    if (const NumberName* const number = number_name(token)) {
+      named.push_back({numbers++, number->value});
+      text.replace(i, token.size(), number->zero);
+    } else if (token.front() == '-' || std::isdigit(static_cast<unsigned char>(token.front())) != 0) {
+      ++numbers;
+    }
+    i = end - 1;
+  }
+  return named;
+}
+
 /// Receives the events of the parser and builds the document. The names are those that the parser calls.
 class Builder {
  public:
-  Builder(std::string_view text, std::string_view source_name) noexcept : text_(text), source_name_(source_name) {}
+  Builder(std::string_view text, std::string_view source_name, std::vector<NamedNumber> named_numbers) noexcept
+      : text_(text), source_name_(source_name), named_numbers_(std::move(named_numbers)) {}
 
   bool null() { return add(nullptr); }
   bool boolean(bool value) { return add(value); }
-  bool number_integer(std::int64_t value) { return add(value); }
+  bool number_integer(std::int64_t value) { return add_number(value); }
   bool number_unsigned(std::uint64_t value) {
     constexpr auto max = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return value <= max ? add(value) : add(static_cast<double>(value));
+    return value <= max ? add_number(value) : add_number(static_cast<double>(value));
   }
-  bool number_float(double value, const std::string& /*text*/) { return add(value); }
+  bool number_float(double value, const std::string& /*text*/) { return add_number(value); }
   bool string(std::string& value) { return add(std::move(value)); }
   bool binary(std::vector<std::uint8_t>& /*value*/) { return false; }  // JSON text has none
 
@@ -136,11 +198,29 @@ class Builder {
     return true;
   }
 
+  template <typename T>
+  bool add_number(T value) {
+    const std::size_t index = numbers_++;
+    const bool is_named = next_named_ < named_numbers_.size() && named_numbers_[next_named_].index == index;
+    return is_named ? add(named_numbers_[next_named_++].value) : add(value);
+  }
+
   std::string_view text_;
   std::string_view source_name_;
+  std::vector<NamedNumber> named_numbers_;
+  std::size_t next_named_ = 0;
+  std::size_t numbers_ = 0;
   std::vector<Open> open_;
   Json document_;
 };
+
+[[nodiscard]] Json parse(std::string_view text, std::string_view source_name, std::vector<NamedNumber> named_numbers) {
+  check_depth(text, source_name);
+  Builder builder(text, source_name, std::move(named_numbers));
+  // Errors leave by exception, out of Builder::parse_error.
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
 
 // ---- writing ----------------------------------------------------------------------------------------------------
 
@@ -345,12 +425,12 @@ void Json::push_back(Json element) {
 
 bool operator==(const Json& a, const Json& b) { return a.value_ == b.value_; }
 
-Json parse_json(std::string_view text, std::string_view source_name) {
-  check_depth(text, source_name);
-  Builder builder(text, source_name);
-  // Errors leave by exception, out of Builder::parse_error.
-  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
-  return builder.take();
+Json parse_json(std::string_view text, std::string_view source_name) { return parse(text, source_name, {}); }
+
+Json parse_python_json(std::string_view text, std::string_view source_name) {
+  std::string replaced(text);
+  std::vector<NamedNumber> named_numbers = replace_number_names(replaced);
+  return parse(replaced, source_name, std::move(named_numbers));
 }
 
 std::string to_text(const Json& json, int indent) {

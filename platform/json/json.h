@@ -131,6 +131,9 @@ inline constexpr int max_json_depth = 256;
 /// the document included, and for nesting deeper than max_json_depth.
 [[nodiscard]] Json parse_json(std::string_view text, std::string_view source_name);
 
+/// The same for text that Python's json module wrote, which has NaN, Infinity and -Infinity where JSON has numbers.
+[[nodiscard]] Json parse_python_json(std::string_view text, std::string_view source_name);
+
 /// The document as text without a newline at the end; `indent` spaces a level, all on one line if it is 0.
 /// Doubles are printed so that they read back exactly; NaN and infinities, which JSON has not, as null. Bytes that are
 /// not UTF-8 are replaced by U+FFFD.

@@ -95,6 +95,7 @@ AttentionWorkload::AttentionWorkload(AttentionKernel kernel, const WorkloadReque
   common_.store_lse = request.lse;
   check_programs();
   take_lengths(request);
+  check_window();
   place_heads();
   make_plan(request);
 }
@@ -163,6 +164,20 @@ void AttentionWorkload::take_lengths(const WorkloadRequest& request) {
   const std::int64_t query_ranks = kernel_ == AttentionKernel::prefill_long ? ranks_ : 1;
   for (std::size_t i = 0; i < s_kv.size(); ++i) {
     sequences_.push_back({Sharding(s_q[i], query_ranks, chunks), Sharding(s_kv[i], ranks_, chunks)});
+  }
+}
+
+/// Kernels read every key that a causal mask shows.
+void AttentionWorkload::check_window() const {
+  if (!model_.window) return;
+  for (const RingSequence& sequence : sequences_) {
+    const std::int64_t keys = sequence.keys.tokens();
+    if (keys <= model_.window->keys) continue;
+    throw WorkloadError(fmt::format(
+        "--s-kv: {} keys, but in layers of {} a query sees {} of them ({}), and no kernel leaves the others out "
+        "(allowed: "
+        "up to {} keys, or a model file without {}, for layers whose queries see all keys)",
+        keys, model_.name, model_.window->keys, model_.window->key, model_.window->keys, model_.window->key));
   }
 }
 

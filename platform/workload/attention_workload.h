@@ -54,6 +54,7 @@ class AttentionWorkload : public Workload {
   [[nodiscard]] std::int64_t splits_in_cube() const;
   void check_programs() const;
   void take_lengths(const WorkloadRequest& request);
+  void check_window() const;
   void make_plan(const WorkloadRequest& request);
   void place_heads();
   void place_sequence_in_cube(HbmLayout& layout, std::int64_t rank, CubeId cube,

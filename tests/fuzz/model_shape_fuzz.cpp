@@ -16,6 +16,7 @@ void fuzz_model_shape(std::string_view input) {
     return;
   }
   require(!shape.name.empty(), "a shape without a name");
+  require_message(shape.name);
   platform::check_model_shape(shape);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -143,6 +144,32 @@ TEST(JsonReading, NamesLineAndColumnOfAMistake) {
     EXPECT_GT(error.size(), bad.start.size() + 5) << "no reason given";
     EXPECT_EQ(error.find('\x7f'), std::string::npos) << error;
   }
+}
+
+// Python's json module writes what is not finite by name; JSON has no such numbers, and parse_json() none either.
+TEST(JsonOfPython, HasNumbersThatAreNotFinite) {
+  const Json json =
+      parse_python_json(R"({"a": [1, NaN, 2.5, -Infinity], "b": Infinity, "NaN": "Infinity \" NaN", "c": -3})", "text");
+  EXPECT_EQ(json.at("a").at(0).as_int(), 1);
+  EXPECT_TRUE(std::isnan(json.at("a").at(1).as_double()));
+  EXPECT_EQ(json.at("a").at(2).as_double(), 2.5);
+  EXPECT_EQ(json.at("a").at(3).as_double(), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(json.at("b").as_double(), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(json.at("NaN").as_string(), "Infinity \" NaN");
+  EXPECT_EQ(json.at("c").as_int(), -3);
+  EXPECT_EQ(parse_python_json("NaN", "text").description(), "the number nan");
+}
+
+TEST(JsonOfPython, HasNoOtherNamesAndNamesMistakesWhereTheyAre) {
+  const auto error_of = [](const std::string& text) {
+    return testing::error_of<JsonError>([&] { (void)parse_python_json(text, "file.json"); });
+  };
+  for (const std::string text :
+       {"[nan]", "[inf]", "[+Infinity]", "[-NaN]", "[NaNs]", "[1NaN]", "{NaN: 1}", "NaN NaN"}) {
+    EXPECT_TRUE(testing::contains(error_of(text), "file.json:1:")) << text << ": " << error_of(text);
+  }
+  EXPECT_TRUE(testing::contains(error_of("[NaN, -Infinity,\n Infinity x]"), "file.json:2:11: "))
+      << error_of("[NaN, -Infinity,\n Infinity x]");
 }
 
 TEST(JsonReading, BoundsTheDepthOfNesting) {

@@ -14,6 +14,8 @@ TEST(Quoting, KeepsAMessageOnOneLine) {
   EXPECT_EQ(in_quotes("a\nb\x1b\"\\"), "\"a\\nb\\x1b\\\"\\\\\"");
   EXPECT_LT(in_quotes(std::string(10'000, 'x')).size(), 200U);
   EXPECT_EQ(in_one_line("a\nb\x1b\"\\"), "a\\nb\\x1b\"\\");
+  // U+009B, which terminals take for the beginning of a command, and its neighbour U+00A0, which is a space
+  EXPECT_EQ(in_one_line("a\xc2\x9b\xc2\xa0\xc2"), "a\\x9b\xc2\xa0\xc2");
 }
 
 TEST(NearestName, IsTheFewestEditsAwayAndNotFarFetched) {

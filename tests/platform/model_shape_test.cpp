@@ -75,7 +75,28 @@ TEST_F(ModelShapes, MissingFilesAreNamed) {
   const std::string error = error_of_name("meta-llama/Llama-3.1-8B");
   EXPECT_TRUE(contains(error, "cannot read \"meta-llama/Llama-3.1-8B\": it does not exist")) << error;
   EXPECT_TRUE(contains(error, "llama-3.1-8b")) << error;
-  EXPECT_TRUE(contains(error_of_name(folder_.string()), "it is a folder"));
+  EXPECT_TRUE(contains(error_of_name(folder_.string()), "config.json\": it does not exist"));
+}
+
+TEST_F(ModelShapes, OfAFolderAreInItsConfigJson) {
+  write_file_atomically(path_, R"({"num_attention_heads": 16, "num_key_value_heads": 4, "head_dim": 64})");
+  for (const std::string& folder : {folder_.string(), folder_.string() + "/"}) {
+    const ModelShape shape = load_model_shape(folder);
+    expect_shape(shape, 16, 4, 64);
+    EXPECT_EQ(shape.name, path_);
+  }
+}
+
+TEST_F(ModelShapes, HaveNamesThatMoveNoTerminalsCursor) {
+  const std::string rest = R"("num_attention_heads": 16, "head_dim": 64})";
+  EXPECT_EQ(load(R"({"_name_or_path": "a\u001b[2J\nb\u009b1m", )" + rest).name, R"(a\x1b[2J\nb\x9b1m)");
+  // Cut in front of the character that the 120th byte is part of: two bytes each, after one of one byte.
+  const std::string euros = [] {
+    std::string text;
+    for (int i = 0; i < 100; ++i) text += "\u00e9";
+    return text;
+  }();
+  EXPECT_EQ(load(R"({"_name_or_path": "x)" + euros + R"(", )" + rest).name, "x" + euros.substr(0, 118) + "...");
 }
 
 // C13: the shape file of any model.
