@@ -235,6 +235,8 @@ void add_compare(CLI::App& app, CompareCommand& compare, std::optional<Command>&
   sub.callback([&compare, &command] { command = compare; });
 }
 
+[[nodiscard]] bool is_word(const std::string& argument) { return !argument.empty() && argument[0] != '-'; }
+
 /// What is wrong with a first word that names no command: CLI11 would only say that a command is missing.
 [[nodiscard]] std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0].substr(0, 1) == "-") return {};
@@ -281,8 +283,8 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) 
     app.exit(wanted, text, text);
     return {std::nullopt, text.str(), 0};
   } catch (const CLI::ParseError& error) {
-    const bool subcommand = app.got_subcommand(arguments.empty() ? "" : arguments[0]);
-    return refused(error.what(), subcommand ? arguments[0] : "");
+    const bool of_a_command = !arguments.empty() && is_word(arguments[0]);
+    return refused(error.what(), of_a_command ? arguments[0] : "");
   }
   return parsed;
 }

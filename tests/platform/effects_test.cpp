@@ -122,7 +122,8 @@ struct Trial {
 
 /// Keys that are noted when they alone are set to another value, which must not change the latency.
 [[nodiscard]] std::vector<std::string> noted_keys(const WorkloadRequest& request) {
-  const Configuration usual = load_configuration({"ahbm", {"system.cubes=2", "system.pes_per_cube=2"}});
+  const Configuration usual =
+      load_configuration({"ahbm", {"system.cubes=2", "system.pes_per_cube=2", "pe.dma.zero_writes=true"}});
   Configuration plain = usual;
   plain.given.clear();
   const std::int64_t expected = trial_of(request, plain).latency;
