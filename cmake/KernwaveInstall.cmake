@@ -10,6 +10,7 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/kernwaveConfigVersion.cm
 install(
   FILES "${PROJECT_SOURCE_DIR}/cmake/kernwaveConfig.cmake"
         "${PROJECT_SOURCE_DIR}/cmake/FindKernwaveSystemC.cmake"
+        "${PROJECT_SOURCE_DIR}/cmake/KernwaveSourceNames.cmake"
         "${PROJECT_BINARY_DIR}/kernwaveConfigVersion.cmake"
   DESTINATION ${package_dir})
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,5 +1,7 @@
 # The project's ways of making a library and an executable out of a folder.
 
+include(KernwaveSourceNames)
+
 # Flags of kernwave's own code; they do not reach users of the installed libraries.
 add_library(kernwave_flags INTERFACE)
 target_compile_options(
@@ -65,6 +67,8 @@ function(kernwave_add_library name)
   # A kernel with arrays larger than a page must not reach past the guard page of its stack: frames touch each of their
   # pages in order. Code of users' own is meant above all.
   target_compile_options(${target} ${scope} $<$<CXX_COMPILER_ID:GNU,Clang>:-fstack-clash-protection>)
+  # Our own files are named alike in every project that has them inside.
+  kernwave_name_sources_from(${target} ${scope} "${CMAKE_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}")
   # Installed, our headers find each other below include/kernwave, and a user may also write <kernwave/...>.
   target_include_directories(${target} ${scope} "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   kernwave_files(headers "*.h" ${ARGN})

@@ -97,4 +97,13 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string>& 
   return nearest ? fmt::format("; did you mean \"{}\"?", *nearest) : "";
 }
 
+std::string without_effect(const std::vector<std::string>& names, std::string_view why) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool last = i + 1 == names.size();
+    list += (i == 0 ? "" : last ? " and " : ", ") + names[i];
+  }
+  return fmt::format("{} {} no effect in this run: {}", list, names.size() == 1 ? "has" : "have", why);
+}
+
 }  // namespace kernwave::platform

@@ -155,6 +155,14 @@ void add_checks(CLI::App& app, CheckRequest& checks) {
   };
 }
 
+[[nodiscard]] std::vector<std::string> given_options(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() > 0) names.push_back(option->get_name());
+  }
+  return names;
+}
+
 /// Throws CLI::ValidationError.
 void check_run(const RunCommand& run) {
   if (run.checks.trap_nan && run.data == DataMode::none) {
@@ -193,8 +201,9 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_checks(sub, run.checks);
   add_outputs(sub, run.outputs);
   sub.add_flag("--quiet", run.quiet, "Print nothing but errors");
-  sub.callback([&run, &command, take_causal] {
+  sub.callback([&run, &command, &sub, take_causal] {
     take_causal();
+    run.given = given_options(sub);
     run.outputs.critical_path = run.outputs.critical_path || run.outputs.verify_what_if;
     check_run(run);
     command = run;
@@ -202,7 +211,8 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
 }
 
 void add_headline(CLI::App& app, HeadlineCommand& headline, std::optional<Command>& command) {
-  CLI::App& sub = *app.add_subcommand("headline", "Llama-3.1-8B attention under every policy, on both presets");
+  CLI::App& sub =
+      *app.add_subcommand("headline", "Attention of Llama-3.1-8B and 70B under every policy, on both presets");
   sub.add_option("--out", headline.out, "Folder for the results")->type_name("FOLDER")->capture_default_str();
   add_choice(sub, "--data", headline.data, data_modes,
              "Compute and check results (full, default), or time alone (none)");
@@ -225,6 +235,8 @@ void add_compare(CLI::App& app, CompareCommand& compare, std::optional<Command>&
   sub.callback([&compare, &command] { command = compare; });
 }
 
+[[nodiscard]] bool is_word(const std::string& argument) { return !argument.empty() && argument[0] != '-'; }
+
 /// What is wrong with a first word that names no command: CLI11 would only say that a command is missing.
 [[nodiscard]] std::string unknown_command(const CLI::App& app, const std::vector<std::string>& arguments) {
   if (arguments.empty() || arguments[0].substr(0, 1) == "-") return {};
@@ -237,9 +249,11 @@ void add_compare(CLI::App& app, CompareCommand& compare, std::optional<Command>&
                      did_you_mean(arguments[0], names), fmt::join(names, ", "));
 }
 
-[[nodiscard]] ParsedCommandLine refused(const std::string& message) {
+/// `command`: the subcommand that was meant, or empty.
+[[nodiscard]] ParsedCommandLine refused(const std::string& message, const std::string& command) {
   return {std::nullopt,
-          fmt::format("kernwave: {}\nTry `kernwave --help` or `kernwave run --help`.\n", in_one_line(message)),
+          fmt::format("kernwave: {}\nkernwave: try `kernwave {}--help`\n", in_one_line(message),
+                      command.empty() ? "" : command + " "),
           usage_error};
 }
 
@@ -261,7 +275,7 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) 
   add_headline(app, headline, parsed.command);
   add_config(app, config, parsed.command);
   add_compare(app, compare, parsed.command);
-  if (const std::string problem = unknown_command(app, arguments); !problem.empty()) return refused(problem);
+  if (const std::string problem = unknown_command(app, arguments); !problem.empty()) return refused(problem, "");
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them from the back
   } catch (const CLI::Success& wanted) {
@@ -269,7 +283,8 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) 
     app.exit(wanted, text, text);
     return {std::nullopt, text.str(), 0};
   } catch (const CLI::ParseError& error) {
-    return refused(error.what());
+    const bool of_a_command = !arguments.empty() && is_word(arguments[0]);
+    return refused(error.what(), of_a_command ? arguments[0] : "");
   }
   return parsed;
 }

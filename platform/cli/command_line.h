@@ -26,6 +26,7 @@ struct RunCommand {
   CheckRequest checks;
   OutputRequest outputs;
   bool quiet = false;
+  std::vector<std::string> given;  ///< names of the options that are on the command line: "--seed"
 };
 
 struct HeadlineCommand {

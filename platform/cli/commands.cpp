@@ -9,6 +9,7 @@
 
 #include "platform/cli/command_line.h"
 #include "platform/cli/exit_code.h"
+#include "platform/cli/option_effects.h"
 #include "platform/config/units.h"
 #include "platform/files.h"
 #include "platform/report/compare.h"
@@ -100,7 +101,13 @@ int carry_out(const RunCommand& run, const std::string& command) {
   if (!run.model.empty()) request.model = load_model_shape(run.model);
   const auto workload = make_workload(request, configuration.system);
   warn(configuration);
-  const RunRequest to_run{configuration, request.kernel, run.policy, run.data, command, run.checks};
+  const RunRequest to_run{configuration,
+                          request.kernel,
+                          run.policy,
+                          run.data,
+                          command,
+                          run.checks,
+                          options_without_effect(run, workload->shape())};
   const bool progress = !run.quiet && ::isatty(STDERR_FILENO) == 1;
   std::unique_ptr<WhatIfVerifier> verifier;
   RunOptions options{run.outputs, true, progress, {}};
@@ -112,6 +119,9 @@ int carry_out(const RunCommand& run, const std::string& command) {
   if (!run.quiet) {
     for (const std::string& line : workload->plan()) fmt::print("plan: {}\n", line);
     fmt::print("{}", summary(outcome.document));
+  }
+  if (!run.quiet) {
+    for (const std::string& note : outcome.notes) complain("note: " + note);
   }
   for (const std::string& warning : outcome.warnings) complain("warning: " + warning);
   for (const std::string& problem : outcome.problems) complain(problem);

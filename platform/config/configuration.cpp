@@ -152,6 +152,9 @@ class Loader {
     check_rules();
     if (!problems_.empty()) throw ConfigurationError(std::move(problems_));
     configuration_.warnings = warnings_of(configuration_.system);
+    for (std::size_t i = 0; i < origins_.size(); ++i) {
+      if (origins_[i].order > of_preset_) configuration_.given.emplace_back(all_keys()[i].path);
+    }
     return std::move(configuration_);
   }
 
@@ -186,6 +189,7 @@ class Loader {
     }
     apply_text(preset->toml, fmt::format("preset {}", name), "");
     configuration_.preset = name;
+    of_preset_ = assignments_;
   }
 
   /// `base`: the preset that comes first if the text names none; empty for none.
@@ -293,6 +297,7 @@ class Loader {
   std::vector<Problem> problems_;
   std::vector<Origin> origins_ = std::vector<Origin>(all_keys().size());
   int assignments_ = 0;
+  int of_preset_ = 0;  ///< assignments up to the end of the preset, which comes before all others
 };
 
 std::string lines_of(const std::vector<Problem>& problems) {

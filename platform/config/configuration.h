@@ -37,9 +37,10 @@ struct ConfigurationRequest {
 };
 
 struct Configuration {
-  std::string preset;                 ///< the shipped preset that was the base
-  SystemConfig system;                ///< every value within its limits
-  std::vector<std::string> warnings;  ///< legal, but probably not what was meant
+  std::string preset;                   ///< the shipped preset that was the base
+  SystemConfig system;                  ///< every value within its limits
+  std::vector<std::string> warnings;    ///< legal, but probably not what was meant
+  std::vector<std::string> given = {};  ///< paths of the keys that a file or an override has set, in the table's order
 };
 
 /// Base preset, then the file, then the overrides in order. A file builds on the preset named by its top-level

@@ -15,6 +15,7 @@ HostWatch::HostWatch(RunLedger& ledger, const InterruptCatcher* interrupts, Repo
       ledger_(ledger),
       interrupts_(interrupts),
       report_(std::move(report)) {
+  if (report_) async_request_update();  // the first look is at the beginning, however short the run
   if (interrupts_ != nullptr || report_) thread_ = std::thread([this] { watch(); });
 }
 

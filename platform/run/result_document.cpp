@@ -237,6 +237,7 @@ Json result_document(const RunRequest& request, const Workload& workload, const 
   document["critical_path"] = nullptr;
   document["error"] = note.complete ? error_object(request, workload, system) : Json(nullptr);
   document["warnings"] = warnings_array(request.configuration);
+  document["notes"] = Json::array();
   document["scratch"] = scratch_object(system);
   document["host"] = host_object(system, host_seconds);
   return document;

@@ -13,6 +13,7 @@
 #include "models/system/run.h"
 #include "platform/config/units.h"
 #include "platform/run/child_process.h"
+#include "platform/run/hardware_use.h"
 #include "platform/run/host_watch.h"
 #include "platform/run/interrupt.h"
 #include "platform/run/progress.h"
@@ -109,6 +110,13 @@ void fail_if_bad(RunEnd end, const System& system, const RunChecks& checks, cons
   return {false, "deadlock", now()};
 }
 
+/// What the user asked for without effect, once the run has shown what it needed.
+[[nodiscard]] std::vector<std::string> notes_of(const RunRequest& request, const HardwareUse& use) {
+  std::vector<std::string> notes = request.notes;
+  for (std::string& text : keys_without_effect(request.configuration, use)) notes.push_back(std::move(text));
+  return notes;
+}
+
 struct TimedRun {
   RunEnd end;
   double seconds;  ///< of the host's time
@@ -143,6 +151,8 @@ RunOutcome simulate(const RunRequest& request, const Workload& workload, const R
   std::optional<InterruptCatcher> interrupts;  // until the traces are in their places
   if (options.interruptible) interrupts.emplace();
   RunOutputs outputs(options.outputs, system);
+  HardwareUse use(system.config().pes_per_cube);
+  if (!request.configuration.given.empty()) outputs.observe(use);
   const RunChecks checks(request.checks, system);
   for (PeObserver* observer : checks.observers()) outputs.observe(*observer);
   outputs.attach();
@@ -155,12 +165,18 @@ RunOutcome simulate(const RunRequest& request, const Workload& workload, const R
   interrupts.reset();
   if (after_the_end) (void)std::raise(SIGINT);  // as if it came now
 
-  RunOutcome outcome{
-      result_document(request, workload, system, note, run.seconds), !note.complete, note.end, {}, checks.warnings()};
+  RunOutcome outcome{result_document(request, workload, system, note, run.seconds),
+                     !note.complete,
+                     note.end,
+                     {},
+                     checks.warnings(),
+                     {}};
   if (outcome.interrupted) {
     for (std::string& error : checks.errors()) outcome.warnings.push_back(std::move(error));
   }
   for (const std::string& warning : outcome.warnings) outcome.document["warnings"].push_back(warning);
+  if (note.complete) outcome.notes = notes_of(request, use);
+  for (const std::string& text : outcome.notes) outcome.document["notes"].push_back(text);
   outputs.complete(outcome.document);
   Json& path = outcome.document["critical_path"];
   if (options.verify && !path.is_null()) options.verify(path);

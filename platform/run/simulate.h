@@ -29,6 +29,7 @@ struct RunRequest {
   DataMode data = DataMode::full;
   std::string command;  ///< as the user typed it, for the record
   CheckRequest checks = {};
+  std::vector<std::string> notes = {};  ///< of the command line, for the document; those of keys come behind
 };
 
 /// What a run leaves besides its result, and what the host sees and does while it goes on.
@@ -47,6 +48,7 @@ struct RunOutcome {
   Picoseconds end;                    ///< simulated time
   std::vector<std::string> problems;  ///< outputs that could not be written, a sentence each
   std::vector<std::string> warnings;  ///< what the checks have found, a sentence each
+  std::vector<std::string> notes;     ///< options and keys without effect, a sentence each
 };
 
 /// Simulates in this process, in which nothing was simulated before (SystemC elaborates once a process), and writes the

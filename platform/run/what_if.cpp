@@ -64,8 +64,8 @@ std::string_view keys_of(Faster resource) noexcept {
                                                                "pe.math.clock_multiple x 2",
                                                                "pe.issue.* / 2",
                                                                "pe.scheduler.dispatch / 2",
-                                                               "pe.ipcq.bandwidth x 2",
-                                                               "pe.ipcq.hop / 2"};
+                                                               "ipcq.bandwidth x 2",
+                                                               "ipcq.hop / 2"};
   return keys[static_cast<std::size_t>(resource)];
 }
 

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 DECODE = ["run", "gqa_attention_decode_short", "--model", "llama-3.1-8b", "--s-kv", "1K", "--data", "none"]
@@ -21,6 +22,7 @@ CHROMIUM_OPTIONS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1366,900",
     "about:blank",
 ]
+PATIENCE = 300  # seconds, to end a hang
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the protocol's name for a reference to an element
 
 
@@ -39,7 +41,7 @@ class Browser:
         request = urllib.request.Request(self.root + path, json.dumps(body).encode(), method=method,
                                          headers={"Content-Type": "application/json"})
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=30) as answer:
+        with opener.open(request, timeout=PATIENCE) as answer:
             return json.load(answer)["value"]
 
     def open(self, file):
@@ -48,6 +50,14 @@ class Browser:
 
     def script(self, text, *arguments):
         return self.post(f"{self.session}/execute/sync", {"script": text, "args": list(arguments)})
+
+    def eventually(self, text, holds):
+        """What the script returns once that holds: pages answer in their own time. At the latest what it returns after
+        minutes, however busy the machine."""
+        deadline = time.monotonic() + PATIENCE
+        while not holds(value := self.script(text)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return value
 
     def log(self, kind):
         return self.post(f"{self.session}/se/log", {"type": kind})
@@ -108,10 +118,11 @@ def nothing_amiss(page, what):
 
 
 def charts_are_drawn(page, names):
-    drawn = page.script("""
+    drawn = page.eventually("""
         return [...document.querySelectorAll('.chart')].map(box => ({
           name: box.id.replace('chart-', ''), shapes: box.querySelectorAll('svg path').length,
-          inside: box.getBoundingClientRect().right <= document.documentElement.clientWidth}))""")
+          inside: box.getBoundingClientRect().right <= document.documentElement.clientWidth}))""",
+                            lambda charts: charts and all(chart["shapes"] > 5 for chart in charts))
     require([chart["name"] for chart in drawn] == names, f"the charts are {', '.join(names)}")
     require(all(chart["shapes"] > 5 for chart in drawn), "each of them has shapes")
     require(all(chart["inside"] for chart in drawn), "each of them is inside the page's width")
@@ -127,19 +138,19 @@ def timeline_answers(page):
         const box = chart.getDom().getBoundingClientRect();
         return [box.left + at[0], box.top + at[1]];""")
     page.point_at(x, y)
-    shown = page.script("""
+    shown = page.eventually("""
         const texts = [...document.querySelectorAll('#chart-timeline > div')].filter(
           box => getComputedStyle(box).visibility === 'visible' && box.style.opacity !== '0').map(box => box.textContent);
-        return texts.join(' ')""")
+        return texts.join(' ')""", lambda texts: "in service" in texts)
     require("memory/dma_read" in shown and "in service" in shown, "pointing at a bar tells what it is")
 
     shown_range = """
         const zoom = page.charts['chart-timeline'].getOption().dataZoom.find(one => one.id === 'time');
         return [zoom.start, zoom.end]"""
     page.click("button", "Zoom in")
-    require(page.script(shown_range) == [25, 75], "Zoom in shows the middle half")
+    require(page.eventually(shown_range, lambda shown: shown == [25, 75]) == [25, 75], "Zoom in shows the middle half")
     page.click("button", "All")
-    require(page.script(shown_range) == [0, 100], "All shows everything")
+    require(page.eventually(shown_range, lambda shown: shown == [0, 100]) == [0, 100], "All shows everything")
     page.actions(
         {"type": "key", "id": "keys", "actions": [{"type": "keyDown", "value": "\ue009"}, {"type": "pause"},
                                                   {"type": "keyUp", "value": "\ue009"}]},
@@ -147,18 +158,22 @@ def timeline_answers(page):
             {"type": "pause"},
             {"type": "scroll", "x": int(x), "y": int(y), "deltaX": 0, "deltaY": -240, "duration": 0},
             {"type": "pause", "duration": 200}]})
-    start, end = page.script(shown_range)
+    start, end = page.eventually(shown_range, lambda shown: shown[1] - shown[0] < 99)
     require(end - start < 99, f"Ctrl and the wheel zoom: {start:.1f} to {end:.1f} %")
 
 
 def colours_follow_the_system(page):
-    background = "return getComputedStyle(document.body).backgroundColor"
-    text = "return page.charts['chart-stalls'].getOption().textStyle.color"
-    seen = []
-    for scheme in ("light", "dark"):
+    both = ("return [getComputedStyle(document.body).backgroundColor,"
+            " page.charts['chart-stalls'].getOption().textStyle.color]")
+
+    def set_scheme(scheme):
         page.command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-        seen.append((page.script(background), page.script(text)))
-    require(seen[0][0] != seen[1][0] and seen[0][1] != seen[1][1], "page and charts change with the colour scheme")
+
+    set_scheme("light")
+    light = page.script(both)
+    set_scheme("dark")
+    dark = page.eventually(both, lambda shown: shown[0] != light[0] and shown[1] != light[1])
+    require(dark[0] != light[0] and dark[1] != light[1], "page and charts change with the colour scheme")
 
 
 def main():

@@ -1,5 +1,5 @@
-// What attention runs leave, as a few numbers. Builds by different compilers and optimisation levels must print the
-// same.
+// What attention runs leave, as a few numbers and the names of source files. Builds by different compilers, at
+// different optimisation levels and in different folders must print the same.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <limits>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -106,12 +107,20 @@ class Run {
     tl::launch(pes, grid, [this](tl::Context& tl) { kernel_(tl, args_); }, policy,
                {{Direction::west}, Bytes(2 * args_.tile * args_.head_dim * size_of(args_.dtype))});
     if (run_to_end(system_.ledger()) != RunEnd::finished) throw std::runtime_error("the run did not finish");
-    const std::string csv = traces::to_csv(log.rows(), traces::SourceLines::without);
-    return fmt::format("latency {} ps, {} operations, log {:016x}, output {:016x}", system_.ledger().end().count(),
-                       log.rows().size(), hash_of(csv), hash_of(outputs()));
+    const std::vector<traces::OperationRow> rows = log.rows();
+    const std::string csv = traces::to_csv(rows, traces::SourceLines::without);
+    return fmt::format("latency {} ps, {} operations, log {:016x}, output {:016x}, of {}",
+                       system_.ledger().end().count(), rows.size(), hash_of(csv), hash_of(outputs()), files_of(rows));
   }
 
  private:
+  /// The source files of the operations. Lines are left out: compilers may count those of a long call in two ways.
+  [[nodiscard]] static std::string files_of(const std::vector<traces::OperationRow>& rows) {
+    std::set<std::string> files;
+    for (const traces::OperationRow& row : rows) files.insert(row.where.file);
+    return fmt::format("{}", fmt::join(files, " "));
+  }
+
   void place_head(const Lengths& lengths) {
     const auto program = static_cast<std::int64_t>(args_.heads.size());
     const std::int64_t width = args_.group * args_.head_dim;

@@ -36,7 +36,7 @@ fuzz() {
   local target="$1" corpus="$SOURCE_DIR/tests/fuzz/corpus/$1" found="$temporary/$1" extent=()
   [ -n "$seconds" ] || extent=(-runs="$2")
   mkdir -p "$found" "$build/failures"
-  run "$temporary/$target.log" "$build/bin/kernwave_fuzz_$target" "${limit[@]}" "${extent[@]}" -max_len=4096 -timeout=5 \
+  run "$temporary/$target.log" "$build/bin/kernwave_fuzz_$target" "${limit[@]}" "${extent[@]}" -max_len=4096 -timeout=120 \
     -rss_limit_mb=512 -dict="$SOURCE_DIR/tests/fuzz/$target.dict" -artifact_prefix="$build/failures/$target." \
     "$found" "$corpus" </dev/null
   grep -E '^Done ' "$temporary/$target.log" | sed "s/^/$target: /"

@@ -5,6 +5,7 @@
 #include <kernwave/kernels/tl/launch.h>
 #include <kernwave/models/pe/pe.h>
 #include <kernwave/models/system/run.h>
+#include <kernwave/traces/op_log/op_log.h>
 
 #include <cstdio>
 #include <cstring>
@@ -62,6 +63,15 @@ void check_time(const kernwave::Pe& pe, Picoseconds expected, const char* who) {
   }
 }
 
+/// Operations are told with the user's own files, as from the user's own project: nothing of this machine is in a log.
+void check_sources(const kernwave::traces::OpLog& log) {
+  for (const kernwave::traces::OperationRow& row : log.rows()) {
+    if (row.where.file != std::string("scale_and_shift.h")) {
+      throw std::runtime_error(std::string("an operation of the source file ") + row.where.file);
+    }
+  }
+}
+
 void simulate() {
   // The PEs. A ledger knows when all kernels have ended; a connector binds sockets (directly, here).
   kernwave::RunLedger ledger;
@@ -88,12 +98,15 @@ void simulate() {
   // The kernel.
   const ScaleAndShift args{HbmAddress(x_at), HbmAddress(y_at), 2.0F, 1.0F};
   const auto kernel = [args](kernwave::tl::Context& tl) { consumer::scale_and_shift(tl, args); };
+  kernwave::traces::OpLog log;
+  pe0.set_observer(&log);
   kernwave::tl::launch(pe0, kernel);
   kernwave::tl::launch(pe1, kernel);
 
   if (kernwave::run_to_end(ledger) != kernwave::RunEnd::finished) {
     throw std::runtime_error(ledger.failures().empty() ? pe0.cpu().describe_wait() : ledger.failures().front().message);
   }
+  check_sources(log);
   check_y(blocking.bytes(), "blocking memory");
   check_y(shared.data(), "pipelined memory");
 

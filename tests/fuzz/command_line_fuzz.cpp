@@ -66,7 +66,12 @@ void fuzz_command_line(std::string_view input) {
   constexpr int usage_error = 2;
   require(parsed.exit_code == 0 || parsed.exit_code == usage_error, "an exit code that is not documented");
   require(!parsed.text.empty() && parsed.text.back() == '\n', "a text that does not end its line");
-  if (parsed.exit_code != 0) require_message(std::string_view(parsed.text).substr(0, parsed.text.size() - 1));
+  if (parsed.exit_code == 0) return;
+  const std::string_view message = std::string_view(parsed.text).substr(0, parsed.text.size() - 1);
+  require_message(message);
+  for (const std::string_view line : lines_of(message)) {
+    require(line.rfind("kernwave: ", 0) == 0, "a line of a message that does not begin as documented");
+  }
 }
 
 }  // namespace kernwave::testing

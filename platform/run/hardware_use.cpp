@@ -1,0 +1,186 @@
+#include "platform/run/hardware_use.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "models/pe/math_timing.h"
+#include "platform/config/key_table.h"
+#include "platform/message_text.h"
+
+namespace kernwave::platform {
+
+void HardwareUse::completed(const CompletedOperation& operation) {
+  const Descriptor& descriptor = operation.descriptor;
+  if (descriptor.id.part == 0) note_issued(descriptor);
+  switch (descriptor.engine) {
+    case Engine::dma_read:
+    case Engine::dma_write:
+      if (descriptor.dma().region.base.cube().count() != descriptor.id.pe.count() / pes_per_cube_) {
+        reaches_other_cubes = true;
+      }
+      break;
+    case Engine::gemm:
+      products_[static_cast<std::size_t>(descriptor.gemm().a.dtype)] = true;
+      break;
+    case Engine::math:
+      math_[static_cast<std::size_t>(descriptor.math().op)] = true;
+      break;
+    case Engine::ipcq:
+      sends = true;  // whatever is received was sent
+      if (descriptor.ipcq().peer.count() / pes_per_cube_ != descriptor.id.pe.count() / pes_per_cube_) {
+        sends_between_cubes = true;
+      }
+      break;
+    case Engine::composite:
+      break;
+  }
+}
+
+void HardwareUse::note_issued(const Descriptor& descriptor) {
+  issues_loads = issues_loads || descriptor.engine == Engine::dma_read;
+  issues_stores = issues_stores || descriptor.engine == Engine::dma_write;
+  issues_products = issues_products || descriptor.engine == Engine::gemm;
+  issues_math = issues_math || descriptor.engine == Engine::math;
+  issues_composites = issues_composites || descriptor.engine == Engine::composite;
+}
+
+bool HardwareUse::computes_elements() const noexcept {
+  return std::any_of(math_.begin(), math_.end(), [](bool used) { return used; });
+}
+
+bool HardwareUse::multiplies() const noexcept {
+  return std::any_of(products_.begin(), products_.end(), [](bool used) { return used; });
+}
+
+namespace {
+
+struct Run {
+  const SystemConfig& system;
+  const HardwareUse& use;
+};
+
+/// What a run must have for keys to matter. The keys are one, or with ".*" those of a table and of the tables in it;
+/// a key may need several things.
+struct Concern {
+  std::string_view keys;
+  bool (*met)(const Run&, const Key&);
+  std::string_view otherwise;  ///< why not: "no PE sends a message"
+};
+
+bool has_loads(const Run& run, const Key& /*key*/) { return run.use.issues_loads; }
+bool has_stores(const Run& run, const Key& /*key*/) { return run.use.issues_stores; }
+bool has_dots(const Run& run, const Key& /*key*/) { return run.use.issues_products; }
+bool has_math(const Run& run, const Key& /*key*/) { return run.use.issues_math; }
+bool has_composites(const Run& run, const Key& /*key*/) { return run.use.issues_composites; }
+bool multiplies(const Run& run, const Key& /*key*/) { return run.use.multiplies(); }
+bool computes(const Run& run, const Key& /*key*/) { return run.use.computes_elements(); }
+bool sends(const Run& run, const Key& /*key*/) { return run.use.sends; }
+
+template <DType input>
+bool multiplies_type(const Run& run, const Key& /*key*/) {
+  return run.use.multiplies(input);
+}
+
+bool has_folds_that_cost(const Run& run, const Key& /*key*/) {
+  return run.system.pe.gemm.dataflow != GemmDataflow::ideal;
+}
+
+/// Whether any of the run's operations takes the cycles that the key sets.
+bool computes_of_group(const Run& run, const Key& key) {
+  SystemConfig probe;
+  for (const Key& other : all_keys()) {
+    if (table_of(other.path) == table_of(key.path)) other.member.set(probe, other.path == key.path ? 1 : 0);
+  }
+  for (std::size_t op = 0; op <= static_cast<std::size_t>(MathOp::reduce_min); ++op) {
+    const auto math_op = static_cast<MathOp>(op);
+    if (run.use.computes(math_op) && vector_cycles(probe.pe.math.cycles, math_op) > Cycles(0)) return true;
+  }
+  return false;
+}
+
+/// A mesh has no line through all PEs of a cube, which keeps a decode from splitting its keys.
+bool sends_or_is_kept_from_it(const Run& run, const Key& /*key*/) {
+  return run.use.sends || run.system.pe.ipcq.topology == IpcqTopology::mesh;
+}
+
+bool shares_links(const Run& run, const Key& /*key*/) {
+  return run.use.sends_between_cubes && run.system.pes_per_cube > 1;
+}
+
+bool has_channels(const Run& run, const Key& /*key*/) { return run.system.hbm.channels > 1; }
+bool reaches_other_cubes(const Run& run, const Key& /*key*/) { return run.use.reaches_other_cubes; }
+bool has_bursts(const Run& run, const Key& /*key*/) { return run.system.pe.dma.burst > Bytes(0); }
+
+constexpr std::string_view no_messages = "no PE sends a message";
+
+/// Keys that are not here concern every run.
+const std::vector<Concern>& concerns() {
+  static const std::vector<Concern> table{
+      {"pe.issue.load", has_loads, "the kernel loads nothing by itself"},
+      {"pe.issue.store", has_stores, "the kernel stores nothing"},
+      {"pe.issue.dot", has_dots, "the kernel issues no products by themselves"},
+      {"pe.issue.math", has_math, "the kernel issues no elementwise operations or reductions"},
+      {"pe.issue.composite", has_composites, "the kernel issues no composites"},
+      {"pe.issue.send", sends, no_messages},
+      {"pe.issue.receive", sends, no_messages},
+      {"pe.scheduler.prefetch_depth", has_composites, "the kernel issues no composites"},
+      {"pe.gemm.*", multiplies, "no products are computed"},
+      {"pe.gemm.f32_cycles", multiplies_type<DType::f32>, "no products of f32 are computed"},
+      {"pe.gemm.f16_cycles", multiplies_type<DType::f16>, "no products of f16 are computed"},
+      {"pe.gemm.bf16_cycles", multiplies_type<DType::bf16>, "no products of bf16 are computed"},
+      {"pe.gemm.folds", has_folds_that_cost, "pe.gemm.dataflow is \"ideal\""},
+      {"pe.scratch.bandwidth", multiplies, "no products are computed"},
+      {"pe.math.*", computes, "no elementwise operations or reductions are computed"},
+      {"pe.math.cycles.*", computes_of_group, "none of their operations are computed"},
+      {"pe.dma.zero_writes", has_bursts, "pe.dma.burst is \"whole\""},
+      {"ipcq.topology", sends_or_is_kept_from_it, no_messages},
+      {"ipcq.depth", sends, no_messages},
+      {"ipcq.window", sends, no_messages},
+      {"ipcq.bandwidth", sends, no_messages},
+      {"ipcq.hop", sends, no_messages},
+      {"ipcq.slot_bytes", sends, no_messages},
+      {"ipcq.shared_per_cube", shares_links, "no two PEs of a cube send messages to another cube"},
+      {"hbm.interleave", has_channels, "hbm.channels is 1"},
+      {"interconnect.*", reaches_other_cubes, "no PE reaches the HBM of another cube"},
+  };
+  return table;
+}
+
+[[nodiscard]] bool is_about(const Concern& concern, std::string_view path) noexcept {
+  if (concern.keys.back() != '*') return concern.keys == path;
+  const std::string_view table = concern.keys.substr(0, concern.keys.size() - 1);
+  return path.substr(0, table.size()) == table;
+}
+
+/// Empty if the run depends on the key.
+[[nodiscard]] std::string_view why_without_effect(const Key& key, const Run& run) {
+  for (const Concern& concern : concerns()) {
+    if (is_about(concern, key.path) && !concern.met(run, key)) return concern.otherwise;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> keys_without_effect(const Configuration& configuration, const HardwareUse& use) {
+  struct Group {
+    std::string_view why;
+    std::vector<std::string> keys;
+  };
+  std::vector<Group> groups;
+  for (const std::string& path : configuration.given) {
+    const Key& key = all_keys()[index_of(path).value()];
+    const std::string_view why = why_without_effect(key, {configuration.system, use});
+    if (why.empty()) continue;
+    auto group = std::find_if(groups.begin(), groups.end(), [why](const Group& other) { return other.why == why; });
+    if (group == groups.end()) group = groups.insert(group, Group{why, {}});
+    group->keys.push_back(path);
+  }
+  std::vector<std::string> notes;
+  for (const Group& group : groups) notes.push_back(without_effect(group.keys, group.why));
+  return notes;
+}
+
+}  // namespace kernwave::platform
