@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/tl/context.h"
 
@@ -34,8 +35,9 @@ Context::Transfer Context::plan_transfer(const char* operation, HbmAddress addre
   require(vector || strides[1] == 1, operation, where,
           "the innermost stride must be 1; load the other way round and use trans", tensor);
   require(strides[0] >= 0, operation, where, "strides must not be negative", tensor);
-
   const std::int64_t element = size_of(tensor.dtype());
+  require(strides[0] <= std::numeric_limits<std::int64_t>::max() / element, operation, where,
+          "64 bits do not hold the bytes from row to row", tensor);
   Transfer transfer;
   transfer.local = tensor.operand();
   const bool column = vector && strides[0] != 1;
@@ -49,7 +51,25 @@ Context::Transfer Context::plan_transfer(const char* operation, HbmAddress addre
   transfer.region.rows = transfer.valid_rows;
   transfer.region.row_bytes = Bytes(transfer.valid_cols * element);
   transfer.region.stride = vector && !column ? transfer.region.row_bytes : Bytes(strides[0] * element);
+  check_region(operation, transfer.region, to_string(tensor), where);
   return transfer;
+}
+
+void Context::check_region(const char* operation, const HbmRegion& region, const std::string& subject,
+                           SourceLocation where) const {
+  const auto says = [&](const char* problem) {
+    return fmt::format("{}: {} from cube {}, offset {:#x} on, {} rows of {} B, {} B from one to the next", problem,
+                       subject, region.base.cube().count(), region.base.offset().count(), region.rows,
+                       region.row_bytes.count(), region.stride.count());
+  };
+  const std::optional<Bytes> extent = region.extent();
+  const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - region.base.value();
+  if (!extent || static_cast<std::uint64_t>(extent->count()) > left) {
+    fail(operation, where, says("the addresses go beyond 64 bits"));
+  }
+  const Bytes last_row = region.rows == 0 ? Bytes(0) : *extent - region.row_bytes;
+  const bool leaves_cube = last_row.count() >= HbmAddress::cube_bytes - region.base.offset().count();
+  if (pe_.memory_is_own() && leaves_cube) fail(operation, where, says("the rows go beyond the addresses of a cube"));
 }
 
 Tensor Context::load(HbmAddress address, const Shape& shape, DType dtype, const LoadOptions& options,
@@ -90,7 +110,8 @@ Pending Context::store(HbmAddress address, const Tensor& tensor, const StoreOpti
   constexpr const char* operation = "store";
   check_alive(operation, tensor, where);
   const DmaConfig& config = pe_.config().dma;
-  require(pe_.scratch().mode() == DataMode::full || config.burst == Bytes(0) || config.zero_writes, operation, where,
+  const bool keeps_out = pe_.memory_is_own() || config.burst == Bytes(0) || config.zero_writes;
+  require(pe_.scratch().mode() == DataMode::full || keeps_out, operation, where,
           "data mode none would write zeroes to a memory that is not the model's own; "
           "allow it with pe.dma.zero_writes = true, or run with data mode full");
   const Transfer transfer = plan_transfer(operation, address, tensor, options.extent(), where);
@@ -105,7 +126,7 @@ Pending Context::store(HbmAddress address, const Tensor& tensor, const StoreOpti
   const Completion completion = issue(OperationKind::store, dma_descriptor(Engine::dma_write, dma), where);
   memory_order_.add(transfer.region, true, completion);
   note_reader(tensor, completion);
-  return Pending(completion, TimeCause::store);
+  return Pending(*this, completion, TimeCause::store);
 }
 
 TensorDescriptor Context::make_tensor_descriptor(HbmAddress base, const Shape& shape,
@@ -117,6 +138,12 @@ TensorDescriptor Context::make_tensor_descriptor(HbmAddress base, const Shape& s
   require(shape.rank() == 2 && block_shape.rank() == 2, operation, where, "the matrix and its blocks have 2 dimensions",
           shape.rank() == 2 ? block_shape : shape);
   require(strides[1] == 1, operation, where, "the innermost stride must be 1", shape);
+  require(strides[0] >= 0, operation, where, "strides must not be negative", shape);
+  const std::int64_t element = size_of(dtype);
+  require(strides[0] <= std::numeric_limits<std::int64_t>::max() / element, operation, where,
+          "64 bits do not hold the bytes from row to row", shape);
+  check_region(operation, {base, shape[0], Bytes(shape[1] * element), Bytes(strides[0] * element)},
+               fmt::format("{} {}", to_string(shape), name_of(dtype)), where);
   return TensorDescriptor(*this, base, shape, strides, block_shape, dtype);
 }
 
@@ -128,7 +155,10 @@ Shape TensorDescriptor::inside(const std::array<std::int64_t, 2>& offset) const 
   return Shape{extent(0), extent(1)};
 }
 
+/// Of a block that lies outside the matrix nothing is moved, and where it would be may not even be an address.
 HbmAddress TensorDescriptor::address(const std::array<std::int64_t, 2>& offset) const {
+  const bool lies_outside = offset[0] >= shape_[0] || offset[1] >= shape_[1];
+  if (lies_outside) return base_;
   return base_ + Bytes((offset[0] * strides_[0] + offset[1]) * size_of(dtype_));
 }
 
