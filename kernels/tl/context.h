@@ -272,8 +272,10 @@ class Context {
     std::int32_t valid_rows = 0;
     std::int32_t valid_cols = 0;
   };
-  /// What a transfer or a composite touches must have addresses. `subject`: the tensor or matrix, for the message.
-  void check_region(const char* operation, const HbmRegion& region, const std::string& subject,
+  // What a transfer or a composite touches of HBM must have addresses.
+  void check_stride(const char* operation, std::int64_t stride, const Shape& shape, DType dtype,
+                    SourceLocation where) const;
+  void check_region(const char* operation, const HbmRegion& region, const Shape& shape, DType dtype,
                     SourceLocation where) const;
   [[nodiscard]] Transfer plan_transfer(const char* operation, HbmAddress address, const Tensor& tensor,
                                        const TransferExtent& extent, SourceLocation where) const;

@@ -70,8 +70,7 @@ Ref Context::ref(HbmAddress address, const Shape& shape, DType dtype, const RefO
     fail("ref", where, fmt::format("{} valid rows do not lie inside the shape {}", rows, to_string(shape)));
   }
   const std::int64_t element = size_of(dtype);
-  check_region("ref", {address, rows, Bytes(shape[1] * element), Bytes(stride * element)},
-               fmt::format("{} {}", to_string(shape), name_of(dtype)), where);
+  check_region("ref", {address, rows, Bytes(shape[1] * element), Bytes(stride * element)}, shape, dtype, where);
   return Ref(address, shape, dtype, stride, rows);
 }
 

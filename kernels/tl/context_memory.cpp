@@ -34,10 +34,8 @@ Context::Transfer Context::plan_transfer(const char* operation, HbmAddress addre
   const auto strides = extent.strides.value_or(std::array<std::int64_t, 2>{vector ? 1 : shape[1], 1});
   require(vector || strides[1] == 1, operation, where,
           "the innermost stride must be 1; load the other way round and use trans", tensor);
-  require(strides[0] >= 0, operation, where, "strides must not be negative", tensor);
+  check_stride(operation, strides[0], shape, tensor.dtype(), where);
   const std::int64_t element = size_of(tensor.dtype());
-  require(strides[0] <= std::numeric_limits<std::int64_t>::max() / element, operation, where,
-          "64 bits do not hold the bytes from row to row", tensor);
   Transfer transfer;
   transfer.local = tensor.operand();
   const bool column = vector && strides[0] != 1;
@@ -51,25 +49,34 @@ Context::Transfer Context::plan_transfer(const char* operation, HbmAddress addre
   transfer.region.rows = transfer.valid_rows;
   transfer.region.row_bytes = Bytes(transfer.valid_cols * element);
   transfer.region.stride = vector && !column ? transfer.region.row_bytes : Bytes(strides[0] * element);
-  check_region(operation, transfer.region, to_string(tensor), where);
+  check_region(operation, transfer.region, shape, tensor.dtype(), where);
   return transfer;
 }
 
-void Context::check_region(const char* operation, const HbmRegion& region, const std::string& subject,
+void Context::check_stride(const char* operation, std::int64_t stride, const Shape& shape, DType dtype,
                            SourceLocation where) const {
-  const auto says = [&](const char* problem) {
-    return fmt::format("{}: {} from cube {}, offset {:#x} on, {} rows of {} B, {} B from one to the next", problem,
-                       subject, region.base.cube().count(), region.base.offset().count(), region.rows,
-                       region.row_bytes.count(), region.stride.count());
-  };
+  const bool fits = stride <= std::numeric_limits<std::int64_t>::max() / size_of(dtype);
+  if (stride >= 0 && fits) return;
+  fail(operation, where,
+       fmt::format("{}: {} {} with {} elements from one row to the next",
+                   fits ? "strides must not be negative" : "the addresses go beyond 64 bits", to_string(shape),
+                   name_of(dtype), stride));
+}
+
+void Context::check_region(const char* operation, const HbmRegion& region, const Shape& shape, DType dtype,
+                           SourceLocation where) const {
+  const HbmAddress base = region.base;
   const std::optional<Bytes> extent = region.extent();
-  const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - region.base.value();
-  if (!extent || static_cast<std::uint64_t>(extent->count()) > left) {
-    fail(operation, where, says("the addresses go beyond 64 bits"));
-  }
-  const Bytes last_row = region.rows == 0 ? Bytes(0) : *extent - region.row_bytes;
-  const bool leaves_cube = last_row.count() >= HbmAddress::cube_bytes - region.base.offset().count();
-  if (pe_.memory_is_own() && leaves_cube) fail(operation, where, says("the rows go beyond the addresses of a cube"));
+  const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - base.value();
+  const bool has_addresses = extent && static_cast<std::uint64_t>(extent->count()) <= left;
+  const Bytes last_row = has_addresses && region.rows > 0 ? *extent - region.row_bytes : Bytes(0);
+  const bool leaves_cube = pe_.memory_is_own() && last_row.count() >= HbmAddress::cube_bytes - base.offset().count();
+  if (has_addresses && !leaves_cube) return;
+  fail(operation, where,
+       fmt::format("{}: {} {} at cube {}, offset {:#x}, {} rows with {} B from one to the next",
+                   leaves_cube ? "the rows go beyond the addresses of a cube" : "the addresses go beyond 64 bits",
+                   to_string(shape), name_of(dtype), base.cube().count(), base.offset().count(), region.rows,
+                   region.stride.count()));
 }
 
 Tensor Context::load(HbmAddress address, const Shape& shape, DType dtype, const LoadOptions& options,
@@ -138,12 +145,10 @@ TensorDescriptor Context::make_tensor_descriptor(HbmAddress base, const Shape& s
   require(shape.rank() == 2 && block_shape.rank() == 2, operation, where, "the matrix and its blocks have 2 dimensions",
           shape.rank() == 2 ? block_shape : shape);
   require(strides[1] == 1, operation, where, "the innermost stride must be 1", shape);
-  require(strides[0] >= 0, operation, where, "strides must not be negative", shape);
+  check_stride(operation, strides[0], shape, dtype, where);
   const std::int64_t element = size_of(dtype);
-  require(strides[0] <= std::numeric_limits<std::int64_t>::max() / element, operation, where,
-          "64 bits do not hold the bytes from row to row", shape);
-  check_region(operation, {base, shape[0], Bytes(shape[1] * element), Bytes(strides[0] * element)},
-               fmt::format("{} {}", to_string(shape), name_of(dtype)), where);
+  check_region(operation, {base, shape[0], Bytes(shape[1] * element), Bytes(strides[0] * element)}, shape, dtype,
+               where);
   return TensorDescriptor(*this, base, shape, strides, block_shape, dtype);
 }
 

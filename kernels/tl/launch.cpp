@@ -45,8 +45,8 @@ class Launcher {
       } catch (const std::exception& error) {  // the kernel's own: it does not say where
         throw KernelError(fmt::format("{}: {}", name_of(pe, program), error.what()));
       } catch (...) {
-        throw KernelError(fmt::format("{}, {}: an exception that is no std::exception", name_of(pe, program),
-                                      pe.cpu().position()));
+        throw KernelError(
+            fmt::format("{}, {}: an exception that is no std::exception", name_of(pe, program), pe.cpu().position()));
       }
     }
   }
@@ -87,9 +87,10 @@ void check_queues(const Pe& pe, const Queues& queues) {
   for (const Direction direction : sides_of(pe, queues)) {
     const bool one_fits = slot >= Bytes(0) && slot <= capacity;
     if (!one_fits) {
-      throw std::invalid_argument(fmt::format("launch: on PE {}, a slot for messages from the {} has {} B; allowed: 0 "
-                                              "to the {} B of scratch",
-                                              pe.id().count(), name_of(direction), slot.count(), capacity.count()));
+      throw std::invalid_argument(
+          fmt::format("launch: on PE {}, a slot for messages from the {} has {} B; allowed: 0 "
+                      "to the {} B of scratch",
+                      pe.id().count(), name_of(direction), slot.count(), capacity.count()));
     }
     slots += pe.ipcq().slots_need(slot);
     if (slots > capacity) {

@@ -12,8 +12,8 @@ void HbmAddress::fail_no_address(CubeId cube, Bytes offset) {
 }
 
 void HbmAddress::fail_no_sum(HbmAddress address, Bytes distance) {
-  throw std::out_of_range(fmt::format("address {:#x} and {} B more go beyond 64 bits", address.value(),
-                                      distance.count()));
+  throw std::out_of_range(
+      fmt::format("address {:#x} and {} B more go beyond 64 bits", address.value(), distance.count()));
 }
 
 }  // namespace kernwave

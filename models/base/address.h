@@ -23,8 +23,7 @@ class HbmAddress {
   /// Throws std::out_of_range where no address has that cube and that offset.
   constexpr HbmAddress(CubeId cube, Bytes offset)
       : value_((static_cast<std::uint64_t>(cube.count()) << cube_shift) | static_cast<std::uint64_t>(offset.count())) {
-    const bool exists =
-        cube.count() >= 0 && cube.count() < cubes && offset.count() >= 0 && offset.count() < cube_bytes;
+    const bool exists = cube.count() >= 0 && cube.count() < cubes && offset.count() >= 0 && offset.count() < cube_bytes;
     if (!exists) fail_no_address(cube, offset);
   }
 

@@ -64,8 +64,8 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   // During elaboration.
   /// Scratch that the slots of one direction take, if each holds `slot_bytes`, which scratch as a whole must.
   [[nodiscard]] Bytes slots_need(Bytes slot_bytes) const noexcept;
-  /// Places `depth` slots of `slot_bytes` each at the top of scratch, below those of directions opened before. They must
-  /// fit.
+  /// Places `depth` slots of `slot_bytes` each at the top of scratch, below those of directions opened before. They
+  /// must fit.
   void open(Direction direction, Bytes slot_bytes);
 
   void set_observer(PeId id, PeObserver* observer) noexcept {

@@ -59,7 +59,8 @@ void PeCpu::run() {
   } catch (const std::exception& error) {
     ledger_.kernel_failed(id_, error.what());
   } catch (...) {
-    ledger_.kernel_failed(id_, fmt::format("PE {}, {}: an exception that is no std::exception", id_.count(), position()));
+    ledger_.kernel_failed(id_,
+                          fmt::format("PE {}, {}: an exception that is no std::exception", id_.count(), position()));
   }
 }
 

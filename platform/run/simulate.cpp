@@ -143,9 +143,10 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
 
 [[nodiscard]] std::string stacks_text(const SystemConfig& system) {
   const std::int64_t pes = system.cubes * system.pes_per_cube;
-  return fmt::format("{} stacks of {}, one for each PE's kernel: lower run.kernel_stack, system.cubes or "
-                     "system.pes_per_cube",
-                     pes, format_quantity(system.pe.kernel_stack));
+  return fmt::format(
+      "{} stacks of {}, one for each PE's kernel: lower run.kernel_stack, system.cubes or "
+      "system.pes_per_cube",
+      pes, format_quantity(system.pe.kernel_stack));
 }
 
 [[nodiscard]] std::string memory_text(HostMemory use, const RunRequest& request) {
@@ -153,16 +154,18 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
   const char* without_data = request.data == DataMode::full ? "; --data none keeps no data" : "";
   switch (use) {
     case HostMemory::machine:
-      return fmt::format("a machine of {} cubes of {} PEs with {} of scratch each: lower pe.scratch.capacity, "
-                         "system.cubes or system.pes_per_cube",
-                         system.cubes, system.pes_per_cube, format_quantity(system.pe.scratch.capacity));
+      return fmt::format(
+          "a machine of {} cubes of {} PEs with {} of scratch each: lower pe.scratch.capacity, "
+          "system.cubes or system.pes_per_cube",
+          system.cubes, system.pes_per_cube, format_quantity(system.pe.scratch.capacity));
     case HostMemory::data:
       return fmt::format("the data of {}: take fewer or shorter sequences, or smaller matrices{}", request.kernel,
                          without_data);
     case HostMemory::run:
-      return fmt::format("the run, {} of simulated time after its start: leave out --op-log, --timeline, --vcd, "
-                         "--critical-path or --report, or make the work smaller{}",
-                         time_text(now().count()), without_data);
+      return fmt::format(
+          "the run, {} of simulated time after its start: leave out --op-log, --timeline, --vcd, "
+          "--critical-path or --report, or make the work smaller{}",
+          time_text(now().count()), without_data);
     case HostMemory::result:
       break;
   }
