@@ -25,18 +25,20 @@ struct Block {
   bool begun = false;         ///< has seen a key
 };
 
-/// K and V of one tile of each chunk, in scratch.
-struct KvTile {
-  std::int64_t origin = 0;  ///< the rank that holds these keys
-  std::vector<tl::Tensor> k;
-  std::vector<tl::Tensor> v;
+/// K and V of one tile of a chunk, in scratch.
+struct KvChunk {
+  Span keys;
+  tl::Tensor k;
+  tl::Tensor v;
 };
+
+/// One tile of each chunk of a rank; of the chunks only those that have keys there.
+using KvTile = std::vector<KvChunk>;
 
 /// One product of a block with one chunk's keys of a tile.
 struct Item {
   Block* block = nullptr;
-  const KvTile* tile = nullptr;
-  std::size_t chunk = 0;
+  const KvChunk* kv = nullptr;
   TileView view;
 };
 
@@ -59,8 +61,7 @@ class Ring {
         mask_(tl, attention_, attention_.block_queries),
         products_(tl, attention_) {
     for (std::int64_t i = 0; i < args.resident_blocks; ++i) blocks_.emplace_back(tl, attention_);
-    for (KvTile& local : local_) {
-      local.origin = args.rank;
+    for (LocalBuffers& local : local_) {
       local.k = tl.buffers(sequence.keys.chunks_per_rank(), {attention_.tile, attention_.head_dim}, attention_.dtype);
       local.v = tl.buffers(sequence.keys.chunks_per_rank(), {attention_.tile, attention_.head_dim}, attention_.dtype);
     }
@@ -80,6 +81,12 @@ class Ring {
   }
 
  private:
+  /// One for each chunk of this rank.
+  struct LocalBuffers {
+    std::vector<tl::Tensor> k;
+    std::vector<tl::Tensor> v;
+  };
+
   // ---- queries
 
   /// The blocks of the chunks take turns, so that each circulation has its share of early and late queries.
@@ -126,7 +133,7 @@ class Ring {
   void load_local(std::int64_t number) {
     if (number == tiles_ * circulations_) return;
     const std::int64_t tile = number % tiles_;
-    const KvTile& local = local_[static_cast<std::size_t>(number % 2)];
+    const LocalBuffers& local = local_[static_cast<std::size_t>(number % 2)];
     for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
       const std::int64_t keys = keys_of(args_.rank, chunk, tile).count;
       if (keys == 0) continue;
@@ -140,25 +147,44 @@ class Ring {
     }
   }
 
-  /// The next tile of the rank `distance` steps away in that direction, in the slot in which it landed.
-  [[nodiscard]] KvTile receive(Direction from, std::int64_t distance) {
-    const std::int64_t tile = attention_.tile;
-    const auto chunks = static_cast<std::int64_t>(chunks_);
-    const auto slot = tl_.recv(from, {2 * chunks * tile, attention_.head_dim}, attention_.dtype);
+  /// This rank's own tile number `number`, counted over all circulations, where `load_local` puts it.
+  [[nodiscard]] KvTile local_tile(std::int64_t number) const {
+    const LocalBuffers& local = local_[static_cast<std::size_t>(number % 2)];
+    KvTile own;
+    for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
+      const Span keys = keys_of(args_.rank, chunk, number % tiles_);
+      if (keys.count > 0) own.push_back({keys, local.k[chunk], local.v[chunk]});
+    }
+    return own;
+  }
+
+  /// The tile of the rank `distance` steps away in that direction, in the slot in which it landed. Of a tile without
+  /// keys there is no message.
+  [[nodiscard]] KvTile receive(Direction from, std::int64_t distance, std::int64_t tile) {
+    const std::int64_t origin = from == Direction::west ? args_.rank - distance : args_.rank + distance;
+    std::vector<Span> spans;
+    for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
+      const Span keys = keys_of((origin + args_.ranks) % args_.ranks, chunk, tile);
+      if (keys.count > 0) spans.push_back(keys);
+    }
     KvTile received;
-    received.origin = from == Direction::west ? args_.rank - distance : args_.rank + distance;
-    received.origin = (received.origin + args_.ranks) % args_.ranks;
+    if (spans.empty()) return received;
+    const std::int64_t rows = attention_.tile;
+    const auto chunks = static_cast<std::int64_t>(spans.size());
+    const auto slot = tl_.recv(from, {2 * chunks * rows, attention_.head_dim}, attention_.dtype);
     for (std::int64_t i = 0; i < chunks; ++i) {
-      received.k.push_back(tl_.slice(slot, i * tile, (i + 1) * tile));
-      received.v.push_back(tl_.slice(slot, (chunks + i) * tile, (chunks + i + 1) * tile));
+      received.push_back({spans[static_cast<std::size_t>(i)], tl_.slice(slot, i * rows, (i + 1) * rows),
+                          tl_.slice(slot, (chunks + i) * rows, (chunks + i + 1) * rows)});
     }
     return received;
   }
 
   /// K of all chunks, then V of all chunks.
   void send(Direction to, const KvTile& tile) {
-    std::vector<tl::Tensor> parts = tile.k;
-    parts.insert(parts.end(), tile.v.begin(), tile.v.end());
+    if (tile.empty()) return;
+    std::vector<tl::Tensor> parts;
+    for (const KvChunk& chunk : tile) parts.push_back(chunk.k);
+    for (const KvChunk& chunk : tile) parts.push_back(chunk.v);
     tl_.send(to, parts);
   }
 
@@ -170,10 +196,10 @@ class Ring {
     std::vector<KvTile> tiles;
     const bool eastward = step < from_west_;  // somebody in the east waits for what comes from the west
     const bool westward = step < from_east_;
-    if (step == 0) tiles.push_back(local_[static_cast<std::size_t>(number % 2)]);
-    if (step > 0 && step <= from_west_) tiles.push_back(receive(Direction::west, step));
-    if (step > 0 && step <= from_east_) tiles.push_back(receive(Direction::east, step));
-    const std::vector<Item> items = visible_items(tiles, tile);
+    if (step == 0) tiles.push_back(local_tile(number));
+    if (step > 0 && step <= from_west_) tiles.push_back(receive(Direction::west, step, tile));
+    if (step > 0 && step <= from_east_) tiles.push_back(receive(Direction::east, step, tile));
+    const std::vector<Item> items = visible_items(tiles);
 
     if (!items.empty()) multiply(items.front());  // the matrix engine works while the messages leave
     if (eastward) send(Direction::east, tiles.front());
@@ -185,15 +211,14 @@ class Ring {
     }
   }
 
-  [[nodiscard]] std::vector<Item> visible_items(const std::vector<KvTile>& tiles, std::int64_t tile) {
+  [[nodiscard]] std::vector<Item> visible_items(const std::vector<KvTile>& tiles) {
     const std::int64_t before_first_query = sequence_.keys.tokens() - sequence_.queries.tokens();
     std::vector<Item> items;
-    for (const KvTile& kv : tiles) {
-      for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
-        const Span keys = keys_of(kv.origin, chunk, tile);
+    for (const KvTile& tile : tiles) {
+      for (const KvChunk& kv : tile) {
         for (Block& block : blocks_) {
-          const TileView view{keys.count, block.position + before_first_query - keys.first, block.queries};
-          if (view.sees_any(attention_.causal)) items.push_back({&block, &kv, chunk, view});
+          const TileView view{kv.keys.count, block.position + before_first_query - kv.keys.first, block.queries};
+          if (view.sees_any(attention_.causal)) items.push_back({&block, &kv, view});
         }
       }
     }
@@ -206,7 +231,7 @@ class Ring {
 
   void multiply(const Item& item) {
     const auto q = tl_.reshape(item.block->q, {attention_.block_queries * attention_.group, attention_.head_dim});
-    products_.scores(q, tl_.trans(item.tile->k[item.chunk]), nth(scores_, multiplied_++));
+    products_.scores(q, tl_.trans(item.kv->k), nth(scores_, multiplied_++));
   }
 
   void attend(const Item& item) {
@@ -216,7 +241,7 @@ class Ring {
     Block& block = *item.block;
     mask_.apply(scores, item.view);
     block.begun ? block.softmax.update(scores, p) : block.softmax.begin(scores, p);
-    products_.output(p, item.tile->v[item.chunk], block.softmax, block.begun ? Output::later : Output::first);
+    products_.output(p, item.kv->v, block.softmax, block.begun ? Output::later : Output::first);
     block.begun = true;
   }
 
@@ -235,7 +260,7 @@ class Ring {
   ScoreMask mask_;
   Products products_;
   std::vector<Block> blocks_;
-  std::array<KvTile, 2> local_;
+  std::array<LocalBuffers, 2> local_;
   std::int64_t multiplied_ = 0;
   std::int64_t attended_ = 0;
 };

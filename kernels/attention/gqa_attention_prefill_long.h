@@ -55,7 +55,8 @@ struct RingArgs {
 /// With kv = composite the products are composites of tensors: K and V are in scratch, because they are sent on.
 ///
 /// Queries that do not stay resident take further circulations. Under a causal mask, what a block cannot see is passed
-/// on without computation.
+/// on without computation. Of a tile in which a rank has no keys (fewer keys than ranks, a shorter last chunk) nothing
+/// is sent.
 void gqa_attention_prefill_long(tl::Context& tl, const RingArgs& args);
 
 }  // namespace kernwave::kernels

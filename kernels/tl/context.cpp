@@ -86,7 +86,10 @@ Tensor Tensor::to(DType dtype, SourceLocation where) const {
   return dtype == dtype_ ? *this : context_->cast(Operand(*this, where), dtype);
 }
 
-ScratchScope::ScratchScope(Context& context) : context_(context) { context_.arena_.enter_scope(); }
+ScratchScope::ScratchScope(Context& context, SourceLocation where) : context_(context) {
+  context_.check_caller("scratch_scope", where);
+  context_.arena_.enter_scope();
+}
 
 ScratchScope::~ScratchScope() { context_.leave_scope(); }
 
@@ -94,11 +97,13 @@ Context::Context(Pe& pe, Policy policy)
     : pe_(pe), policy_(policy), arena_(pe.scratch().capacity() - pe.ipcq().slots_size()) {}
 
 std::int64_t Context::program_id(int axis, SourceLocation where) const {
+  check_caller("program_id", where);
   require(axis >= 0 && axis < 3, "program_id", where, "a grid has axes 0, 1 and 2");
   return program_.id[static_cast<std::size_t>(axis)];
 }
 
 std::int64_t Context::num_programs(int axis, SourceLocation where) const {
+  check_caller("num_programs", where);
   require(axis >= 0 && axis < 3, "num_programs", where, "a grid has axes 0, 1 and 2");
   return program_.grid[static_cast<std::size_t>(axis)];
 }
@@ -136,7 +141,14 @@ void Context::check_shape(const char* operation, const Shape& shape, SourceLocat
   }
 }
 
+void Context::fail_foreign(const char* operation, SourceLocation where) const {
+  fail(operation, where,
+       fmt::format("this is the context of PE {}'s program, and {} uses it; each program uses its own",
+                   pe_.id().count(), name_of_current_process()));
+}
+
 void Context::fail_dead(const char* operation, const Tensor& tensor, SourceLocation where) const {
+  check_caller(operation, where);
   require(&tensor.context() == this, operation, where, "the tensor belongs to another program's context", tensor);
   fail(operation, where,
        fmt::format("uses a tensor of shape {} ({}) after the scratch scope in which it was made has ended; "
@@ -171,6 +183,7 @@ void Context::note_writer(const Tensor& tensor, Completion completion, TimeCause
 }
 
 Tensor Context::allocate(const char* operation, const Shape& shape, DType dtype, SourceLocation where) {
+  check_caller(operation, where);
   check_shape(operation, shape, where);
   const Bytes size(shape.elements() * size_of(dtype));
   if (!arena_.fits(size)) {
@@ -201,8 +214,8 @@ Tensor Context::buffer(const Shape& shape, DType dtype, SourceLocation where) {
 }
 
 std::vector<Tensor> Context::buffers(std::int64_t count, const Shape& shape, DType dtype, SourceLocation where) {
+  if (count < 0) fail("buffers", where, fmt::format("a number of buffers is not negative, as {} is", count));
   std::vector<Tensor> made;
-  made.reserve(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
   for (std::int64_t i = 0; i < count; ++i) made.push_back(allocate("buffers", shape, dtype, where));
   return made;
 }
@@ -214,7 +227,11 @@ const Tensor& Context::wait(const Tensor& tensor, SourceLocation where) {
   return tensor;
 }
 
-void Context::wait(const Pending& pending) { pe_.cpu().await(pending.completion_, pending.cause_); }
+void Context::wait(const Pending& pending, SourceLocation where) {
+  check_caller("wait", where);
+  require(pending.context_ == this, "wait", where, "the operation belongs to another program's context");
+  pe_.cpu().await(pending.completion_, pending.cause_);
+}
 
 void Context::await_memory_order(const HbmRegion& region, bool writes) {
   while (const auto conflict = memory_order_.conflict(region, writes, completeness())) {

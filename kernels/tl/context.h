@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "kernels/tl/composite.h"
@@ -19,11 +20,15 @@
 
 namespace kernwave::tl {
 
-/// The operation behind a call that returns no tensor, to be waited for.
+class Context;
+
+/// The operation behind a call that returns no tensor, to be waited for by the program that made it.
 class Pending {
  private:
   friend class Context;
-  Pending(Completion completion, TimeCause cause) noexcept : completion_(completion), cause_(cause) {}
+  Pending(const Context& context, Completion completion, TimeCause cause) noexcept
+      : context_(&context), completion_(completion), cause_(cause) {}
+  const Context* context_;
   Completion completion_;
   TimeCause cause_;
 };
@@ -31,7 +36,7 @@ class Pending {
 /// Frees what was allocated since it was made, when it goes.
 class ScratchScope {
  public:
-  explicit ScratchScope(Context& context);
+  explicit ScratchScope(Context& context, SourceLocation where = SourceLocation::current());
   ~ScratchScope();
   ScratchScope(const ScratchScope&) = delete;
   ScratchScope& operator=(const ScratchScope&) = delete;
@@ -58,7 +63,8 @@ struct ProgramPosition {
 /// Types: arithmetic on f16 and bf16 happens in f32 and is rounded to the result's type. Mixed types promote to the
 /// wider one (f16 with bf16: f32); a number takes the tensor's type. Shapes broadcast as in NumPy.
 ///
-/// All errors are `KernelError`s that name PE, operation, shapes and source line.
+/// All errors are `KernelError`s that name PE, operation, shapes and source line. Only the program that was given a
+/// Context may use it, not that of another PE nor a process of the user's.
 class Context {
  public:
   Context(Pe& pe, Policy policy);
@@ -91,7 +97,7 @@ class Context {
 
   /// Returns when the tensor's pending operation is complete; at once if it is.
   const Tensor& wait(const Tensor& tensor, SourceLocation where = SourceLocation::current());
-  void wait(const Pending& pending);
+  void wait(const Pending& pending, SourceLocation where = SourceLocation::current());
 
   // ---- messages to and from neighbours
 
@@ -115,7 +121,9 @@ class Context {
   [[nodiscard]] Tensor buffer(const Shape& shape, DType dtype, SourceLocation where = SourceLocation::current());
   [[nodiscard]] std::vector<Tensor> buffers(std::int64_t count, const Shape& shape, DType dtype,
                                             SourceLocation where = SourceLocation::current());
-  [[nodiscard]] ScratchScope scratch_scope() { return ScratchScope(*this); }
+  [[nodiscard]] ScratchScope scratch_scope(SourceLocation where = SourceLocation::current()) {
+    return ScratchScope(*this, where);
+  }
   /// Copies into an existing tensor of the same shape and type (math/copy).
   void copy_to(const Tensor& persistent, const Tensor& tensor, SourceLocation where = SourceLocation::current());
 
@@ -224,9 +232,14 @@ class Context {
   void check_shape(const char* operation, const Shape& shape, SourceLocation where) const;
   /// Of every operand, so it is short; what is wrong is found out when something is.
   void check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const {
-    const bool alive = &tensor.context() == this && arena_.alive(tensor.buffer_);
+    const bool alive = &tensor.context() == this && arena_.alive(tensor.buffer_) && pe_.cpu().runs_here();
     if (!alive) fail_dead(operation, tensor, where);
   }
+  /// Of every call that takes no tensor.
+  void check_caller(const char* operation, SourceLocation where) const {
+    if (!pe_.cpu().runs_here()) fail_foreign(operation, where);
+  }
+  [[noreturn]] void fail_foreign(const char* operation, SourceLocation where) const;
   [[noreturn]] void fail_dead(const char* operation, const Tensor& tensor, SourceLocation where) const;
   [[nodiscard]] bool complete(Completion completion) const noexcept { return pe_.cpu().is_complete(completion); }
   [[nodiscard]] auto completeness() const noexcept {
@@ -259,6 +272,11 @@ class Context {
     std::int32_t valid_rows = 0;
     std::int32_t valid_cols = 0;
   };
+  // What a transfer or a composite touches of HBM must have addresses.
+  void check_stride(const char* operation, std::int64_t stride, const Shape& shape, DType dtype,
+                    SourceLocation where) const;
+  void check_region(const char* operation, const HbmRegion& region, const Shape& shape, DType dtype,
+                    SourceLocation where) const;
   [[nodiscard]] Transfer plan_transfer(const char* operation, HbmAddress address, const Tensor& tensor,
                                        const TransferExtent& extent, SourceLocation where) const;
 

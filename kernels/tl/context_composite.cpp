@@ -69,6 +69,8 @@ Ref Context::ref(HbmAddress address, const Shape& shape, DType dtype, const RefO
   if (rows < 0 || rows > shape[0]) {
     fail("ref", where, fmt::format("{} valid rows do not lie inside the shape {}", rows, to_string(shape)));
   }
+  const std::int64_t element = size_of(dtype);
+  check_region("ref", {address, rows, Bytes(shape[1] * element), Bytes(stride * element)}, shape, dtype, where);
   return Ref(address, shape, dtype, stride, rows);
 }
 
@@ -97,6 +99,7 @@ Staging Context::make_staging(const char* asked_by, Bytes slot_bytes, SourceLoca
 
 void Context::check_factors(const CompositeOperand& a, const CompositeOperand& b, const CompositeOptions& options,
                             SourceLocation where) const {
+  check_caller(composite_name, where);
   for (const CompositeOperand* factor : {&a, &b}) {
     if (!factor->is_ref()) check_alive(composite_name, factor->tensor(), where);
   }
@@ -290,7 +293,7 @@ Pending Context::composite(const CompositeOperand& a, const CompositeOperand& b,
   if (staging) note_user(staging->buffer_, completion);
   if (product) note_writer(*product, completion, TimeCause::composite);
   note_writer(target, completion, TimeCause::composite);
-  return Pending(completion, TimeCause::composite);
+  return Pending(*this, completion, TimeCause::composite);
 }
 
 }  // namespace kernwave::tl

@@ -129,6 +129,10 @@ Tensor Context::arange(std::int64_t begin, std::int64_t end, SourceLocation wher
   if (begin >= end) {
     fail("arange", where, fmt::format("the end, {}, must be greater than the beginning, {}", end, begin));
   }
+  constexpr std::int64_t beyond = std::int64_t{1} << 31;
+  if (begin < -beyond || end > beyond) {
+    fail("arange", where, fmt::format("int32 does not hold all of {} to {}", begin, end - 1));
+  }
   const Tensor tensor = allocate("arange", {end - begin}, DType::int32, where);
   return fill_with(MathOp::arange, tensor, static_cast<double>(begin), where);
 }

@@ -7,6 +7,7 @@ namespace kernwave::tl {
 
 void Context::check_send(Direction direction, const std::vector<Tensor>& tensors, SourceLocation where) {
   constexpr const char* operation = "send";
+  check_caller(operation, where);
   constexpr std::size_t most = std::tuple_size_v<decltype(IpcqDescriptor::tensors)>;
   if (tensors.empty() || tensors.size() > most) {
     fail(operation, where, fmt::format("a message is made of 1 to {} tensors, not {}", most, tensors.size()));
@@ -49,12 +50,13 @@ Pending Context::send(Direction direction, const std::vector<Tensor>& tensors, S
   message.waited = pe_.cpu().take_credit(direction, where);
   const Completion completion = issue(OperationKind::send, descriptor, where);
   for (const Tensor& tensor : tensors) note_reader(tensor, completion);
-  return Pending(completion, TimeCause::credit);
+  return Pending(*this, completion, TimeCause::credit);
 }
 
 Tensor Context::receive(OperationKind kind, Direction direction, const Shape& shape, DType dtype,
                         SourceLocation where) {
   const char* operation = kind == OperationKind::receive ? "recv" : "recv_async";
+  check_caller(operation, where);
   check_shape(operation, shape, where);
   PeIpcq& queues = pe_.ipcq();
   if (!queues.linked(direction)) fail(operation, where, fmt::format("there is no PE in the {}", name_of(direction)));

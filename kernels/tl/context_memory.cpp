@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/tl/context.h"
 
@@ -33,8 +34,7 @@ Context::Transfer Context::plan_transfer(const char* operation, HbmAddress addre
   const auto strides = extent.strides.value_or(std::array<std::int64_t, 2>{vector ? 1 : shape[1], 1});
   require(vector || strides[1] == 1, operation, where,
           "the innermost stride must be 1; load the other way round and use trans", tensor);
-  require(strides[0] >= 0, operation, where, "strides must not be negative", tensor);
-
+  check_stride(operation, strides[0], shape, tensor.dtype(), where);
   const std::int64_t element = size_of(tensor.dtype());
   Transfer transfer;
   transfer.local = tensor.operand();
@@ -49,7 +49,34 @@ Context::Transfer Context::plan_transfer(const char* operation, HbmAddress addre
   transfer.region.rows = transfer.valid_rows;
   transfer.region.row_bytes = Bytes(transfer.valid_cols * element);
   transfer.region.stride = vector && !column ? transfer.region.row_bytes : Bytes(strides[0] * element);
+  check_region(operation, transfer.region, shape, tensor.dtype(), where);
   return transfer;
+}
+
+void Context::check_stride(const char* operation, std::int64_t stride, const Shape& shape, DType dtype,
+                           SourceLocation where) const {
+  const bool fits = stride <= std::numeric_limits<std::int64_t>::max() / size_of(dtype);
+  if (stride >= 0 && fits) return;
+  fail(operation, where,
+       fmt::format("{}: {} {} with {} elements from one row to the next",
+                   fits ? "strides must not be negative" : "the addresses go beyond 64 bits", to_string(shape),
+                   name_of(dtype), stride));
+}
+
+void Context::check_region(const char* operation, const HbmRegion& region, const Shape& shape, DType dtype,
+                           SourceLocation where) const {
+  const HbmAddress base = region.base;
+  const std::optional<Bytes> extent = region.extent();
+  const std::uint64_t left = std::numeric_limits<std::uint64_t>::max() - base.value();
+  const bool has_addresses = extent && static_cast<std::uint64_t>(extent->count()) <= left;
+  const Bytes last_row = has_addresses && region.rows > 0 ? *extent - region.row_bytes : Bytes(0);
+  const bool leaves_cube = pe_.memory_is_own() && last_row.count() >= HbmAddress::cube_bytes - base.offset().count();
+  if (has_addresses && !leaves_cube) return;
+  fail(operation, where,
+       fmt::format("{}: {} {} at cube {}, offset {:#x}, {} rows with {} B from one to the next",
+                   leaves_cube ? "the rows go beyond the addresses of a cube" : "the addresses go beyond 64 bits",
+                   to_string(shape), name_of(dtype), base.cube().count(), base.offset().count(), region.rows,
+                   region.stride.count()));
 }
 
 Tensor Context::load(HbmAddress address, const Shape& shape, DType dtype, const LoadOptions& options,
@@ -90,7 +117,8 @@ Pending Context::store(HbmAddress address, const Tensor& tensor, const StoreOpti
   constexpr const char* operation = "store";
   check_alive(operation, tensor, where);
   const DmaConfig& config = pe_.config().dma;
-  require(pe_.scratch().mode() == DataMode::full || config.burst == Bytes(0) || config.zero_writes, operation, where,
+  const bool keeps_out = pe_.memory_is_own() || config.burst == Bytes(0) || config.zero_writes;
+  require(pe_.scratch().mode() == DataMode::full || keeps_out, operation, where,
           "data mode none would write zeroes to a memory that is not the model's own; "
           "allow it with pe.dma.zero_writes = true, or run with data mode full");
   const Transfer transfer = plan_transfer(operation, address, tensor, options.extent(), where);
@@ -105,7 +133,7 @@ Pending Context::store(HbmAddress address, const Tensor& tensor, const StoreOpti
   const Completion completion = issue(OperationKind::store, dma_descriptor(Engine::dma_write, dma), where);
   memory_order_.add(transfer.region, true, completion);
   note_reader(tensor, completion);
-  return Pending(completion, TimeCause::store);
+  return Pending(*this, completion, TimeCause::store);
 }
 
 TensorDescriptor Context::make_tensor_descriptor(HbmAddress base, const Shape& shape,
@@ -117,6 +145,10 @@ TensorDescriptor Context::make_tensor_descriptor(HbmAddress base, const Shape& s
   require(shape.rank() == 2 && block_shape.rank() == 2, operation, where, "the matrix and its blocks have 2 dimensions",
           shape.rank() == 2 ? block_shape : shape);
   require(strides[1] == 1, operation, where, "the innermost stride must be 1", shape);
+  check_stride(operation, strides[0], shape, dtype, where);
+  const std::int64_t element = size_of(dtype);
+  check_region(operation, {base, shape[0], Bytes(shape[1] * element), Bytes(strides[0] * element)}, shape, dtype,
+               where);
   return TensorDescriptor(*this, base, shape, strides, block_shape, dtype);
 }
 
@@ -128,7 +160,10 @@ Shape TensorDescriptor::inside(const std::array<std::int64_t, 2>& offset) const 
   return Shape{extent(0), extent(1)};
 }
 
+/// Of a block that lies outside the matrix nothing is moved, and where it would be may not even be an address.
 HbmAddress TensorDescriptor::address(const std::array<std::int64_t, 2>& offset) const {
+  const bool lies_outside = offset[0] >= shape_[0] || offset[1] >= shape_[1];
+  if (lies_outside) return base_;
   return base_ + Bytes((offset[0] * strides_[0] + offset[1]) * size_of(dtype_));
 }
 

@@ -27,8 +27,10 @@ struct Queues {
 };
 
 /// Program (x, y, z) has number x + X (y + Y z) and runs on PE (number mod PEs) of the list; the programs of one PE run
-/// in turn. A direction without a neighbour is passed over. Call during elaboration. Throws std::invalid_argument when
-/// the grid or the list is empty, or when the slots do not fit into scratch.
+/// in turn. A direction without a neighbour is passed over. Call during elaboration, once for each PE. Throws
+/// std::invalid_argument, and launches nothing, when the grid, the list or the kernel is empty, when a PE stands in the
+/// list twice, when one that would run a program has one already, when the slots do not fit into scratch, or when the
+/// simulation has begun.
 void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy = Policy::lazy,
             const Queues& queues = {});
 

@@ -14,8 +14,7 @@ namespace {
   if (region.rows > 1 && region.stride == Bytes(0)) {
     return HbmRegion{region.base, 1, region.row_bytes, region.row_bytes};
   }
-  if (region.rows > 1 && region.stride != region.row_bytes) return region;
-  return HbmRegion{region.base, 1, region.bytes(), region.bytes()};
+  return region.in_stretches();
 }
 
 [[nodiscard]] std::int64_t span(const HbmRegion& region) noexcept {

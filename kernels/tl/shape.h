@@ -48,6 +48,8 @@ class Shape {
 [[nodiscard]] std::string to_string(const Shape& shape);
 
 /// ceil(a / b) for a >= 0, b > 0.
-[[nodiscard]] constexpr std::int64_t cdiv(std::int64_t a, std::int64_t b) noexcept { return (a + b - 1) / b; }
+[[nodiscard]] constexpr std::int64_t cdiv(std::int64_t a, std::int64_t b) noexcept {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
 
 }  // namespace kernwave::tl

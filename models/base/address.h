@@ -15,11 +15,17 @@ using CubeId = Quantity<struct CubeIdUnit>;
 class HbmAddress {
  public:
   static constexpr int cube_shift = 40;
+  /// As many bytes of each cube have an address.
+  static constexpr std::int64_t cube_bytes = std::int64_t{1} << cube_shift;
 
   constexpr HbmAddress() noexcept = default;
   constexpr explicit HbmAddress(std::uint64_t value) noexcept : value_(value) {}
-  constexpr HbmAddress(CubeId cube, Bytes offset) noexcept
-      : value_((static_cast<std::uint64_t>(cube.count()) << cube_shift) | static_cast<std::uint64_t>(offset.count())) {}
+  /// Throws std::out_of_range where no address has that cube and that offset.
+  constexpr HbmAddress(CubeId cube, Bytes offset)
+      : value_((static_cast<std::uint64_t>(cube.count()) << cube_shift) | static_cast<std::uint64_t>(offset.count())) {
+    const bool exists = cube.count() >= 0 && cube.count() < cubes && offset.count() >= 0 && offset.count() < cube_bytes;
+    if (!exists) fail_no_address(cube, offset);
+  }
 
   [[nodiscard]] constexpr std::uint64_t value() const noexcept { return value_; }
   [[nodiscard]] constexpr CubeId cube() const noexcept {
@@ -29,13 +35,21 @@ class HbmAddress {
     return Bytes(static_cast<std::int64_t>(value_ & ((std::uint64_t{1} << cube_shift) - 1)));
   }
 
-  friend constexpr HbmAddress operator+(HbmAddress a, Bytes distance) noexcept {
-    return HbmAddress(a.value_ + static_cast<std::uint64_t>(distance.count()));
+  /// Throws std::out_of_range beyond 64 bits.
+  friend constexpr HbmAddress operator+(HbmAddress a, Bytes distance) {
+    std::uint64_t sum = 0;
+    if (__builtin_add_overflow(a.value_, distance.count(), &sum)) fail_no_sum(a, distance);
+    return HbmAddress(sum);
   }
   friend constexpr bool operator==(HbmAddress a, HbmAddress b) noexcept { return a.value_ == b.value_; }
   friend constexpr bool operator!=(HbmAddress a, HbmAddress b) noexcept { return a.value_ != b.value_; }
 
  private:
+  static constexpr std::int64_t cubes = std::int64_t{1} << (64 - cube_shift);
+
+  [[noreturn]] static void fail_no_address(CubeId cube, Bytes offset);
+  [[noreturn]] static void fail_no_sum(HbmAddress address, Bytes distance);
+
   std::uint64_t value_ = 0;
 };
 

@@ -13,8 +13,8 @@ class Clock {
       : frequency_(frequency),
         period_(picoseconds_per_second % frequency.count() == 0 ? picoseconds_per_second / frequency.count() : 0) {}
 
-  [[nodiscard]] constexpr Picoseconds operator()(Cycles cycles) const noexcept {
-    return period_ != 0 ? Picoseconds(cycles.count() * period_) : duration(cycles, frequency_);
+  [[nodiscard]] constexpr Picoseconds operator()(Cycles cycles) const {
+    return period_ != 0 ? Picoseconds(period_) * cycles.count() : duration(cycles, frequency_);
   }
 
  private:

@@ -3,30 +3,50 @@
 
 #include <cstdint>
 
+#include "models/base/time_overflow.h"
+
 namespace kernwave {
+
+/// Whether sums, differences and products of a unit throw TimeOverflow where 64 bits do not hold them. Only time grows
+/// for as long as a run goes on.
+template <typename Unit>
+inline constexpr bool is_checked = false;
+template <>
+inline constexpr bool is_checked<struct PicosecondUnit> = true;
 
 /// An integer count of one unit. Arithmetic stays inside the unit; `count()` leaves it explicitly.
 template <typename Unit>
 class Quantity {
+  static constexpr bool unchecked = !is_checked<Unit>;
+
  public:
   constexpr Quantity() noexcept = default;
   constexpr explicit Quantity(std::int64_t count) noexcept : count_(count) {}
 
   [[nodiscard]] constexpr std::int64_t count() const noexcept { return count_; }
 
-  constexpr Quantity& operator+=(Quantity other) noexcept {
-    count_ += other.count_;
-    return *this;
-  }
-  constexpr Quantity& operator-=(Quantity other) noexcept {
-    count_ -= other.count_;
-    return *this;
-  }
+  constexpr Quantity& operator+=(Quantity other) noexcept(unchecked) { return *this = *this + other; }
+  constexpr Quantity& operator-=(Quantity other) noexcept(unchecked) { return *this = *this - other; }
 
-  friend constexpr Quantity operator+(Quantity a, Quantity b) noexcept { return Quantity(a.count_ + b.count_); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) noexcept { return Quantity(a.count_ - b.count_); }
-  friend constexpr Quantity operator*(Quantity a, std::int64_t n) noexcept { return Quantity(a.count_ * n); }
-  friend constexpr Quantity operator*(std::int64_t n, Quantity a) noexcept { return Quantity(a.count_ * n); }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) noexcept(unchecked) {
+    if constexpr (unchecked) return Quantity(a.count_ + b.count_);
+    std::int64_t sum = 0;
+    if (__builtin_add_overflow(a.count_, b.count_, &sum)) fail_time_overflow();
+    return Quantity(sum);
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) noexcept(unchecked) {
+    if constexpr (unchecked) return Quantity(a.count_ - b.count_);
+    std::int64_t difference = 0;
+    if (__builtin_sub_overflow(a.count_, b.count_, &difference)) fail_time_overflow();
+    return Quantity(difference);
+  }
+  friend constexpr Quantity operator*(Quantity a, std::int64_t n) noexcept(unchecked) {
+    if constexpr (unchecked) return Quantity(a.count_ * n);
+    std::int64_t product = 0;
+    if (__builtin_mul_overflow(a.count_, n, &product)) fail_time_overflow();
+    return Quantity(product);
+  }
+  friend constexpr Quantity operator*(std::int64_t n, Quantity a) noexcept(unchecked) { return a * n; }
   friend constexpr bool operator==(Quantity a, Quantity b) noexcept { return a.count_ == b.count_; }
   friend constexpr bool operator!=(Quantity a, Quantity b) noexcept { return a.count_ != b.count_; }
   friend constexpr bool operator<(Quantity a, Quantity b) noexcept { return a.count_ < b.count_; }

@@ -2,6 +2,23 @@
 
 namespace kernwave {
 
+std::string name_of_current_process() {
+  const sc_core::sc_process_handle current = sc_core::sc_get_current_process_handle();
+  return current.valid() ? current.name() : "what is no process";
+}
+
+bool simulation_has_begun() {
+  switch (sc_core::sc_get_status()) {
+    case sc_core::SC_ELABORATION:
+    case sc_core::SC_BEFORE_END_OF_ELABORATION:
+    case sc_core::SC_END_OF_ELABORATION:
+    case sc_core::SC_START_OF_SIMULATION:
+      return false;
+    default:
+      return true;
+  }
+}
+
 void require_picosecond_resolution() {
   if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1.0, sc_core::SC_PS)) {
     SC_REPORT_ERROR("kernwave/time",

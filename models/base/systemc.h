@@ -4,6 +4,7 @@
 #ifndef SC_INCLUDE_DYNAMIC_PROCESSES
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #endif
+#include <string>
 #include <systemc>
 #include <tlm>
 #include <tlm_utils/simple_initiator_socket.h>
@@ -46,6 +47,23 @@ class SimulatedTime {
  private:
   const sc_core::sc_time& time_;
 };
+
+/// The process that runs, to be compared; a member, made during elaboration, for the same reason.
+class CurrentProcess {
+ public:
+  CurrentProcess() : process_(sc_core::sc_get_curr_simcontext()->get_curr_proc_info()) {}
+  /// nullptr outside of processes.
+  [[nodiscard]] const sc_core::sc_process_b* operator()() const noexcept { return process_->process_handle; }
+
+ private:
+  sc_core::sc_curr_proc_handle process_;
+};
+
+/// The hierarchical name of the process that runs, for messages.
+[[nodiscard]] std::string name_of_current_process();
+
+/// Whether processes have begun to run: what they find when they start can no longer be changed.
+[[nodiscard]] bool simulation_has_begun();
 
 /// Reports a SystemC error when the time resolution is not 1 ps.
 void require_picosecond_resolution();

@@ -29,14 +29,22 @@ PeIpcq::PeIpcq(const sc_core::sc_module_name& name, const IpcqConfig& config, Pe
   dont_initialize();
 }
 
-bool PeIpcq::open(Direction direction, Bytes slot_bytes) {
+namespace {
+
+[[nodiscard]] Bytes aligned_slot(Bytes slot_bytes) noexcept {
   constexpr std::int64_t alignment = 64;
+  return Bytes(ceil_div(slot_bytes.count(), alignment) * alignment);
+}
+
+}  // namespace
+
+Bytes PeIpcq::slots_need(Bytes slot_bytes) const noexcept { return aligned_slot(slot_bytes) * config_.depth; }
+
+void PeIpcq::open(Direction direction, Bytes slot_bytes) {
   Link& opened = link(direction);
-  opened.slot_bytes = Bytes(ceil_div(slot_bytes.count(), alignment) * alignment);
-  slots_size_ += opened.slot_bytes * config_.depth;
-  const Bytes first = scratch_.capacity() - slots_size_;
-  opened.first_slot = ScratchAddress(first.count());
-  return first >= Bytes(0);
+  opened.slot_bytes = aligned_slot(slot_bytes);
+  slots_size_ += slots_need(slot_bytes);
+  opened.first_slot = ScratchAddress((scratch_.capacity() - slots_size_).count());
 }
 
 ScratchAddress PeIpcq::slot(Direction direction, std::int64_t message) const {

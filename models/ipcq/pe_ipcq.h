@@ -62,9 +62,11 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   [[nodiscard]] PeId peer_id(Direction direction) const { return link(direction).peer_id; }
 
   // During elaboration.
-  /// Places `depth` slots of `slot_bytes` each at the top of scratch, below those of directions opened before. Returns
-  /// whether they fit.
-  [[nodiscard]] bool open(Direction direction, Bytes slot_bytes);
+  /// Scratch that the slots of one direction take, if each holds `slot_bytes`, which scratch as a whole must.
+  [[nodiscard]] Bytes slots_need(Bytes slot_bytes) const noexcept;
+  /// Places `depth` slots of `slot_bytes` each at the top of scratch, below those of directions opened before. They
+  /// must fit.
+  void open(Direction direction, Bytes slot_bytes);
 
   void set_observer(PeId id, PeObserver* observer) noexcept {
     id_ = id;

@@ -26,6 +26,9 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
       statistics_(static_cast<std::size_t>(config.channels)),
       held_(static_cast<std::size_t>(ports), 0),
       bytes_per_channel_(static_cast<std::size_t>(config.channels)) {
+  if (config.capacity > Bytes(HbmAddress::cube_bytes)) {
+    SC_REPORT_ERROR(this->name(), "the capacity must be at most 1 TiB: an address has 40 bits for it");
+  }
   if (config.latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the latency must be at least 1 ps");
   TargetPort::Client& client = *this;
   for (std::int64_t id = 0; id < ports; ++id) {
@@ -114,8 +117,9 @@ tlm::tlm_response_status Hbm::check(const Payload& payload, const HbmRegion& reg
   if (!payload.is_read() && !payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
   if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
   if (payload.get_streaming_width() < payload.get_data_length()) return tlm::TLM_BURST_ERROR_RESPONSE;
-  const Bytes end = region.base.offset() + region.stride * (region.rows - 1) + region.row_bytes;
-  const bool outside = region.base.cube() != cube_ || end > config_.capacity;
+  const std::optional<Bytes> extent = region.extent();
+  const Bytes behind = config_.capacity - region.base.offset();
+  const bool outside = region.base.cube() != cube_ || !extent || *extent > behind;
   return outside ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE;
 }
 

@@ -1,4 +1,4 @@
-// How a row of bytes is cut into requests.
+// How a stretch of bytes is cut into requests.
 #pragma once
 
 #include "models/base/address.h"

@@ -69,8 +69,8 @@ struct Block {
   return aligned(staged(composite.a, block_of_a(composite, 0), ScratchAddress()).bytes().count());
 }
 
-[[nodiscard]] DmaDescriptor read_block(const CompositeFactor& factor, const Block& block,
-                                       ScratchAddress place) noexcept {
+/// Rows that do not exist need not have addresses either.
+[[nodiscard]] DmaDescriptor read_block(const CompositeFactor& factor, const Block& block, ScratchAddress place) {
   const Block stored = as_stored(factor, block);
   const std::int64_t element = size_of(factor.dtype);
   const std::int64_t first = std::int64_t{stored.rows.first} * factor.row_stride + stored.cols.first;
@@ -78,7 +78,7 @@ struct Block {
   dma.local = staged(factor, block, place);
   dma.valid_rows = std::clamp(factor.stored_rows - stored.rows.first, 0, stored.rows.count);
   dma.valid_cols = stored.cols.count;
-  dma.region.base = factor.hbm() + Bytes(first * element);
+  dma.region.base = dma.valid_rows == 0 ? factor.hbm() : factor.hbm() + Bytes(first * element);
   dma.region.rows = dma.valid_rows;
   dma.region.row_bytes = Bytes(stored.cols.count * element);
   dma.region.stride = Bytes(factor.row_stride * element);
@@ -153,7 +153,7 @@ ScratchAddress slot_of(const CompositeDescriptor& composite, std::int64_t tile) 
   return moved(composite.staging, slot * composite.slot_bytes);
 }
 
-DmaDescriptor read_of(const CompositeDescriptor& composite, std::int64_t tile, std::int64_t index) noexcept {
+DmaDescriptor read_of(const CompositeDescriptor& composite, std::int64_t tile, std::int64_t index) {
   const ScratchAddress slot = slot_of(composite, tile);
   if (composite.a.in_hbm && index == 0) return read_block(composite.a, block_of_a(composite, tile), slot);
   return read_block(composite.b, block_of_b(composite, tile), moved(slot, place_of_b(composite)));

@@ -16,8 +16,7 @@ namespace kernwave {
 [[nodiscard]] ScratchAddress slot_of(const CompositeDescriptor& composite, std::int64_t tile) noexcept;
 
 /// The tile of the `index`-th factor that is in HBM, into its slot. What lies behind the stored rows is 0.
-[[nodiscard]] DmaDescriptor read_of(const CompositeDescriptor& composite, std::int64_t tile,
-                                    std::int64_t index) noexcept;
+[[nodiscard]] DmaDescriptor read_of(const CompositeDescriptor& composite, std::int64_t tile, std::int64_t index);
 [[nodiscard]] GemmDescriptor product_of(const CompositeDescriptor& composite, std::int64_t tile) noexcept;
 /// Step `step` on the part of the result that epilogue `number` works on.
 [[nodiscard]] MathDescriptor step_of(const CompositeDescriptor& composite, std::int64_t number,

@@ -33,6 +33,7 @@ void DmaChannel::take(Payload& payload, Picoseconds arrival) {
   Transfer transfer;
   transfer.command = &payload;
   transfer.arrival = arrival;
+  transfer.stretches = work_of(transfer).region.in_stretches();
   transfers_.push_back(transfer);
   if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), arrival);
   if (set_up_next()) wake_at(transfers_[setting_up_ - 1].setup_done);
@@ -155,15 +156,14 @@ bool DmaChannel::send_requests() {
 
 void DmaChannel::send_next_request(Transfer& transfer) {
   const DmaDescriptor& dma = work_of(transfer);
-  const HbmRegion& region = dma.region;
+  const HbmRegion& region = transfer.stretches;
   MemoryRequest& request = requests_.acquire();
   request.command = first_number_ + requesting_;
-  request.row = transfer.row;
-  request.offset = transfer.offset;
+  request.position = region.row_bytes * transfer.row + transfer.offset;
   const bool whole = config_.burst == Bytes(0);
   const HbmAddress address = region.base + region.stride * transfer.row + transfer.offset;
   const Bytes length = whole ? region.bytes() : next_burst(address, region.row_bytes - transfer.offset, config_.burst);
-  whole ? request.describe(region) : request.forget_region();
+  whole ? request.describe(dma.region) : request.forget_region();
 
   const bool reading = direction_ == Engine::dma_read;
   prepare(request, reading ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND, address.value(),
@@ -241,8 +241,8 @@ template <typename Move>
 void for_each_piece(const MemoryRequest& request, const DmaDescriptor& dma, const numeric::TensorBytes& tile,
                     Move move) {
   const std::int64_t element = size_of(tile.view.dtype);
-  std::int64_t row = request.row;
-  std::int64_t offset = request.offset.count();
+  std::int64_t row = request.position.count() / dma.region.row_bytes.count();
+  std::int64_t offset = request.position.count() % dma.region.row_bytes.count();
   std::int64_t left = request.get_data_length();
   std::int64_t position = 0;
   while (left > 0) {

@@ -17,10 +17,11 @@ namespace kernwave {
 /// Takes commands from the scheduler, sends requests to memory, moves bytes to or from scratch.
 ///
 /// A command passes three stations: `setup` (one command at a time), its requests (in order, at most `outstanding` of
-/// the channel in the memory at once), and its data phase, which occupies the port for ceil(bytes / bandwidth) from the
-/// first data on, or until the last response, whichever is later. Data phases follow one another in command order,
-/// without a gap where the data are there. With `overlap_commands` a command is set up while those before it stream;
-/// without it, when the one before it is done. Isolated: setup + memory latency + ceil(bytes / slowest rate).
+/// the channel in the memory at once; with a burst rule each stretch of bytes without a gap is cut for itself), and its
+/// data phase, which occupies the port for ceil(bytes / bandwidth) from the first data on, or until the last response,
+/// whichever is later. Data phases follow one another in command order, without a gap where the data are there. With
+/// `overlap_commands` a command is set up while those before it stream; without it, when the one before it is done.
+/// Isolated: setup + memory latency + ceil(bytes / slowest rate).
 class DmaChannel : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   DmaChannel(const sc_core::sc_module_name& name, Engine direction, const DmaConfig& config, PeScratch& scratch);
@@ -36,8 +37,9 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
     Payload* command = nullptr;
     Picoseconds arrival;
     Picoseconds setup_done;
-    std::int64_t row = 0;  ///< of the next request
-    Bytes offset;
+    HbmRegion stretches;   ///< what it moves
+    std::int64_t row = 0;  ///< of the next request, among the stretches
+    Bytes offset;          ///< within that row
     std::int64_t requests_outstanding = 0;
     bool all_requested = false;
     bool answered = false;                                   ///< at least one response has come

@@ -22,8 +22,7 @@ class MemoryRequest : public BufferedPayload {
   [[nodiscard]] const RegionExtension& extension() const noexcept { return extension_; }
 
   std::size_t command = 0;  ///< the channel's number of the command that this request serves
-  std::int64_t row = 0;     ///< of the region
-  Bytes offset;             ///< within the row
+  Bytes position;           ///< among the packed bytes of the command's region
 
  private:
   RegionExtension extension_;

@@ -30,6 +30,11 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] InitiatorSocket& read_socket() noexcept { return dma_.read().memory_socket(); }
   [[nodiscard]] InitiatorSocket& write_socket() noexcept { return dma_.write().memory_socket(); }
 
+  /// The memory behind both sockets is the model's own, which leaves writes of data mode `none` alone; of a memory that
+  /// nobody has declared so, nothing of the kind is known (`DmaConfig::zero_writes`). During elaboration.
+  void declare_memory_own() noexcept { memory_is_own_ = true; }
+  [[nodiscard]] bool memory_is_own() const noexcept { return memory_is_own_; }
+
   /// Told of everything that happens here. Before the run; nullptr: nobody.
   void set_observer(PeObserver* observer) noexcept;
 
@@ -46,6 +51,7 @@ class Pe : public sc_core::sc_module {
 
  private:
   PeConfig config_;
+  bool memory_is_own_ = false;
   PeScratch scratch_;
   PeCpu cpu_;
   PeScheduler scheduler_;

@@ -28,21 +28,39 @@ PeCpu::PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& confi
   set_stack_size(static_cast<std::size_t>(config.kernel_stack.count()) + stack_offset(id));
 }
 
+std::string PeCpu::refusal() const {
+  if (simulation_has_begun()) return fmt::format("PE {}: the simulation has begun", id_.count());
+  if (program_) return fmt::format("PE {} has a program already", id_.count());
+  return {};
+}
+
 void PeCpu::set_program(Program program) {
-  if (!program_) ledger_.kernel_added();
+  if (const std::string reason = refusal(); !reason.empty()) throw std::logic_error(reason);
+  ledger_.kernel_added();
   program_ = std::move(program);
+}
+
+std::string PeCpu::position() const {
+  if (last_location_.line == 0) return "before its first operation";
+  return fmt::format("after the operation at {}:{}", last_location_.file, last_location_.line);
 }
 
 void PeCpu::run() {
   if (!program_) return;
+  process_ = current_process();
   try {
     program_(*this);
     drain();
     drained_ = true;
     if (observer_ != nullptr) observer_->drained(id_, local_time_);
     ledger_.kernel_drained(local_time_);
+  } catch (const sc_core::sc_unwind_exception&) {
+    throw;  // the process is killed or reset, which SystemC wants to know
   } catch (const std::exception& error) {
     ledger_.kernel_failed(id_, error.what());
+  } catch (...) {
+    ledger_.kernel_failed(id_,
+                          fmt::format("PE {}, {}: an exception that is no std::exception", id_.count(), position()));
   }
 }
 

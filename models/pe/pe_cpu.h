@@ -37,9 +37,16 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   [[nodiscard]] PeIpcq::CreditListener& credit_listener() noexcept { return *this; }
   void set_queues(PeIpcq& queues) noexcept { queues_ = &queues; }
 
-  /// The program to run from time 0. Before simulation starts; a PE without one stays idle.
+  /// The program to run from time 0; a PE without one stays idle. Throws std::logic_error where `refusal()` says why.
   void set_program(Program program);
+  /// Why this PE takes no program: it has one, or the simulation has begun. Empty: it takes one.
+  [[nodiscard]] std::string refusal() const;
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
+
+  /// Whether it is this PE's program that runs now.
+  [[nodiscard]] bool runs_here() const noexcept { return current_process() == process_; }
+  /// Where the program has come to, for messages: "after the operation at decode.cpp:33".
+  [[nodiscard]] std::string position() const;
 
   // For the program, from its thread.
   [[nodiscard]] PeId id() const noexcept { return id_; }
@@ -111,6 +118,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   [[nodiscard]] bool release_if_due(Release& release);
 
   SimulatedTime now;
+  CurrentProcess current_process;
   PeId id_;
   Clock clock_;
   RunLedger& ledger_;
@@ -118,6 +126,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   CommandPool pool_;
   CompletionTable completions_;
   Program program_;
+  const sc_core::sc_process_b* process_ = nullptr;  // the one in which the program runs
   PeObserver* observer_ = nullptr;
   sc_core::sc_event wake_;
   Completion awaited_;     // whose completion wakes the thread

@@ -9,7 +9,7 @@ std::string_view name_of(TimeCause cause) noexcept {
   return names[static_cast<std::size_t>(cause)];
 }
 
-Picoseconds StallAccount::total() const noexcept {
+Picoseconds StallAccount::total() const {
   Picoseconds sum;
   for (const Picoseconds time : times_) sum += time;
   return sum;

@@ -31,9 +31,9 @@ inline constexpr std::size_t time_cause_count = 12;
 /// Picoseconds by cause. They sum to the lifetime exactly: time advances nowhere else.
 class StallAccount {
  public:
-  void add(TimeCause cause, Picoseconds time) noexcept { times_[static_cast<std::size_t>(cause)] += time; }
+  void add(TimeCause cause, Picoseconds time) { times_[static_cast<std::size_t>(cause)] += time; }
   [[nodiscard]] Picoseconds of(TimeCause cause) const noexcept { return times_[static_cast<std::size_t>(cause)]; }
-  [[nodiscard]] Picoseconds total() const noexcept;
+  [[nodiscard]] Picoseconds total() const;
 
  private:
   std::array<Picoseconds, time_cause_count> times_{};

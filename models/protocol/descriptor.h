@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -11,6 +13,7 @@
 #include "models/base/address.h"
 #include "models/base/direction.h"
 #include "models/base/dtype.h"
+#include "models/base/exact_time.h"
 #include "models/base/quantity.h"
 
 namespace kernwave {
@@ -47,6 +50,21 @@ struct HbmRegion {
   Bytes stride;  ///< from one row's first byte to the next row's
 
   [[nodiscard]] constexpr Bytes bytes() const noexcept { return row_bytes * rows; }
+
+  /// From its first byte to behind its last one; nothing where 64 bits do not hold that.
+  [[nodiscard]] constexpr std::optional<Bytes> extent() const noexcept {
+    if (rows == 0) return Bytes(0);
+    const Int128 last_row = Int128{rows - 1} * stride.count();
+    const Int128 end = last_row + row_bytes.count();
+    if (end > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    return Bytes(static_cast<std::int64_t>(end));
+  }
+
+  /// The same bytes in as few rows as there are stretches: rows without a gap between them are one.
+  [[nodiscard]] constexpr HbmRegion in_stretches() const noexcept {
+    if (rows <= 1 || stride != row_bytes) return *this;
+    return HbmRegion{base, 1, bytes(), bytes()};
+  }
 };
 
 /// What fills the elements of a loaded tile that lie outside its valid part.

@@ -34,6 +34,7 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
     pes_[static_cast<std::size_t>(index)] =
         std::make_unique<Pe>(pe_name.c_str(), PeId(first + index), config.pe, mode, ledger, connector,
                              neighbours(config, PeId(first + index)));
+    pe(index).declare_memory_own();
   }
   if (order != ConstructionOrder::ascending) make_hbm();
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {

@@ -31,6 +31,8 @@ void RunLedger::kernel_failed(PeId pe, const std::string& message) {
   finished_.notify(sc_core::SC_ZERO_TIME);
 }
 
+void RunLedger::model_failed(const std::string& message) { failures_.push_back({std::nullopt, message}); }
+
 RunLedger::State RunLedger::state() const noexcept {
   if (!failures_.empty()) return State::failed;
   if (deadlocked_) return State::deadlocked;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,9 @@ class RunLedger {
  public:
   enum class State : std::uint8_t { running, finished, failed, deadlocked, interrupted };
 
-  /// A kernel that stopped with an error.
+  /// What stopped with an error: a kernel, or something of the model.
   struct Failure {
-    PeId pe;
+    std::optional<PeId> pe;  ///< of a kernel
     std::string message;
   };
 
@@ -36,6 +37,7 @@ class RunLedger {
   }
   void kernel_drained(Picoseconds at);
   void kernel_failed(PeId pe, const std::string& message);
+  void model_failed(const std::string& message);
 
   /// Somebody wants the run to end here.
   void interrupt() {

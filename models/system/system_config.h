@@ -80,7 +80,8 @@ struct DmaConfig {
   Bandwidth bandwidth{128'000'000'000};  ///< of each channel, read and write
   Picoseconds setup{20'000};             ///< before a command's first request
   bool overlap_commands = true;          ///< setup and latency of the next command hide under this one's data
-  /// Data mode `none` may write zeroes to a memory that is not ours (burst other than whole).
+  /// Data mode `none` may write zeroes to a memory that is not ours: of a `Pe` outside of a `System`, with a burst
+  /// other than whole.
   bool zero_writes = false;
   std::int64_t outstanding = 16;  ///< requests in the memory at once, per channel
   std::int64_t queue_depth = 16;  ///< commands queued, per channel

@@ -178,6 +178,9 @@ int run_command_line(const std::vector<std::string>& arguments) {
     complain(error.what());
   } catch (const ReportError& error) {
     complain(error.what());
+  } catch (const std::bad_alloc&) {
+    complain("the host has no memory left: make the work or the machine smaller, or leave its data out (--data none)");
+    return simulation_failed;
   } catch (const std::exception& error) {  // a fault of ours, or of the machine
     complain(error.what());
     return simulation_failed;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -56,7 +58,8 @@ constexpr std::string_view failure_key = "simulation_error";
                    [](const RunLedger::Failure& a, const RunLedger::Failure& b) { return a.pe < b.pe; });
   std::string message;
   for (const RunLedger::Failure& failure : failures) {
-    message += fmt::format("{}kernel error: {}", message.empty() ? "" : "\n", failure.message);
+    message += fmt::format("{}{}: {}", message.empty() ? "" : "\n", failure.pe ? "kernel error" : "error of the model",
+                           failure.message);
   }
   return message;
 }
@@ -142,11 +145,51 @@ struct TimedRun {
 
 }  // namespace
 
-RunOutcome simulate(const RunRequest& request, const Workload& workload, const RunOptions& options) {
+namespace {
+
+/// What the host's memory is asked for.
+enum class HostMemory : std::uint8_t { machine, data, run, result };
+
+[[nodiscard]] std::string stacks_text(const SystemConfig& system) {
+  const std::int64_t pes = system.cubes * system.pes_per_cube;
+  return fmt::format(
+      "{} stacks of {}, one for each PE's kernel: lower run.kernel_stack, system.cubes or "
+      "system.pes_per_cube",
+      pes, format_quantity(system.pe.kernel_stack));
+}
+
+[[nodiscard]] std::string memory_text(HostMemory use, const RunRequest& request) {
+  const SystemConfig& system = request.configuration.system;
+  const char* without_data = request.data == DataMode::full ? "; --data none keeps no data" : "";
+  switch (use) {
+    case HostMemory::machine:
+      return fmt::format(
+          "a machine of {} cubes of {} PEs with {} of scratch each: lower pe.scratch.capacity, "
+          "system.cubes or system.pes_per_cube",
+          system.cubes, system.pes_per_cube, format_quantity(system.pe.scratch.capacity));
+    case HostMemory::data:
+      return fmt::format("the data of {}: take fewer or shorter sequences, or smaller matrices{}", request.kernel,
+                         without_data);
+    case HostMemory::run:
+      return fmt::format(
+          "the run, {} of simulated time after its start: leave out --op-log, --timeline, --vcd, "
+          "--critical-path or --report, or make the work smaller{}",
+          time_text(now().count()), without_data);
+    case HostMemory::result:
+      break;
+  }
+  return fmt::format("the results of {}: make the work smaller{}", request.kernel, without_data);
+}
+
+/// `use` says at any time what the host's memory is asked for.
+[[nodiscard]] RunOutcome simulate_watching_memory(const RunRequest& request, const Workload& workload,
+                                                  const RunOptions& options, HostMemory& use) {
   const StackOverflowReport stack_overflows(request.configuration.system.pe.kernel_stack);
   Connector connector;
   System system("system", request.configuration.system, request.data, connector);
+  use = HostMemory::data;
   if (request.data == DataMode::full) workload.place_data(system);
+  use = HostMemory::run;
   workload.launch(system, request.policy);
   std::optional<InterruptCatcher> interrupts;  // until the traces are in their places
   if (options.interruptible) interrupts.emplace();
@@ -158,6 +201,7 @@ RunOutcome simulate(const RunRequest& request, const Workload& workload, const R
   outputs.attach();
 
   const TimedRun run = run_watched(system, workload, interrupts ? &*interrupts : nullptr, options.progress);
+  use = HostMemory::result;
   const traces::RunNote note = note_of(run.end, system);
   outputs.finish_traces(note);
   fail_if_bad(run.end, system, checks, outputs.problems());
@@ -183,6 +227,21 @@ RunOutcome simulate(const RunRequest& request, const Workload& workload, const R
   outputs.write_documents(outcome.document);
   outcome.problems = outputs.problems();
   return outcome;
+}
+
+}  // namespace
+
+RunOutcome simulate(const RunRequest& request, const Workload& workload, const RunOptions& options) {
+  HostMemory use = HostMemory::machine;
+  try {
+    return simulate_watching_memory(request, workload, options, use);
+  } catch (const std::bad_alloc&) {
+    throw SimulationError("the host has no memory left for " + memory_text(use, request));
+  } catch (const sc_core::sc_report& report) {
+    const bool of_a_stack = std::string_view(report.get_msg_type()) == "stack setup failed";
+    if (!of_a_stack) throw;
+    throw SimulationError("the host has no memory left for " + stacks_text(request.configuration.system));
+  }
 }
 
 Json simulate(const RunRequest& request, const Workload& workload) {

@@ -165,6 +165,17 @@ TEST_P(LongAttention, TakesRanksWithoutAKeyOrAQuery) {
   }
 }
 
+/// Nobody reads, or sends on, what nobody has loaded.
+TEST_P(LongAttention, RunsCleanUnderStrictWithFewerKeysThanRanks) {
+  for (const std::int64_t s_kv : {1, 3, 5, 9, 17}) {
+    const WorkloadRequest request = with(GetParam(), 2, s_kv);
+    const auto workload = make_workload(request, cubes(8));
+    const Configuration configuration{"a test's", cubes(8), {}};
+    expect_right(simulate_isolated(
+        {configuration, request.kernel, tl::Policy::lazy, DataMode::full, "", CheckRequest{true, false}}, *workload));
+  }
+}
+
 TEST_P(LongAttention, GivesZeroToQueriesThatSeeNoKey) {
   WorkloadRequest request = with(GetParam(), 9, 4);  // causal: the first five see nothing
   request.causal = true;
@@ -472,6 +483,29 @@ TEST(PrefillLong, LeavesEachCubeItsOwnSliceOfTheOutput) {
     for (const Json& channel : result.at("channels").at(cube).as_array()) written += channel.at("written").as_int();
     EXPECT_EQ(written, queries * 3 * 32 * 2) << cube;
   }
+}
+
+TEST(PrefillLong, SendsNothingOfATileWithoutKeys) {
+  // Given fewer keys than ranks, one a tile: each goes past all the other ranks once.
+  for (const std::int64_t keys : {1, 3, 7, 8}) {
+    for (const bool bidirectional : {false, true}) {
+      WorkloadRequest request = attention(prefill, 8, keys);
+      request.bidirectional = bidirectional;
+      EXPECT_EQ(count(run(request, cubes(8), DataMode::none), "ipcq_copy"), keys * (8 - 1)) << keys << " keys";
+    }
+  }
+  // Given chunks of 17 and 16 keys in tiles of 16: all send the first tile, those of the longer chunks a second one.
+  WorkloadRequest request = attention(prefill, 8, 3 * 17 + 1 * 16);
+  request.tile = 16;
+  EXPECT_EQ(count(run(request, cubes(4), DataMode::none), "ipcq_copy"), 4 * 3 + 3 * 3);
+  // Given two chunks a rank and ranks of which one has a key in one of them only: messages of one chunk.
+  request = attention(prefill, 8, 5);
+  request.sharding = RingSharding::zigzag;
+  const Json result = run(request, cubes(4), DataMode::none);
+  // Chunks 0 to 4 of 8 have a key: of ranks 0, 1, 2, 3 and, the fifth, again 3.
+  EXPECT_EQ(count(result, "ipcq_copy"), 4 * 3);
+  // K and V of each key, 32 elements of 2 B, pass three links.
+  EXPECT_EQ(result.at("bytes").at("sent").as_int(), 5 * 3 * 2 * 32 * 2);
 }
 
 // B16

@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "models/pe/burst_rule.h"
 #include "tests/support/child.h"
+#include "tests/support/lone_pe.h"
 #include "tests/support/simulation.h"
 
 namespace kernwave::dma_test {
@@ -236,6 +238,111 @@ TEST(Dma, WithQueuesOfOneTheProgramWaitsForAPlaceAndTheWaitIsAccounted) {
     EXPECT_EQ(simulation.time(TimeCause::queue), last_taken - loads * issue);
     EXPECT_EQ(simulation.time(TimeCause::drain), end - last_taken);
   });
+}
+
+/// Of all transactions those that are no commands: a command goes to the scheduler, and from there to its engine.
+[[nodiscard]] std::int64_t requests_to_memory(Simulation& simulation) {
+  return simulation.monitor().transactions() - 2 * simulation.pe().cpu().operations();
+}
+
+TEST(Bursts, ADenseTileIsOneStretchOfBytes) {
+  in_child([] {
+    // Given bursts of 2 KiB
+    SystemConfig config = one_cube();
+    config.pe.dma.burst = Bytes(2048);
+    Simulation simulation(config);
+    std::vector<float> numbers(128 * 128);
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i % 512);
+    simulation.write(HbmAddress(0), DType::f16, numbers);
+    // When 128 x 128 f16, rows of 256 B, are loaded and stored
+    simulation.run([](tl::Context& tl) {
+      const auto x = tl.load(HbmAddress(0), {128, 128}, DType::f16);
+      tl.store(HbmAddress(0x10000), x);
+    });
+    // Then 32 KiB are 16 requests each way.
+    EXPECT_EQ(requests_to_memory(simulation), 16 + 16);
+    EXPECT_EQ(simulation.read(HbmAddress(0x10000), DType::f16, 128 * 128), numbers);
+  });
+}
+
+TEST(Bursts, CutEachStretchOfItsOwn) {
+  in_child([] {
+    SystemConfig config = one_cube();
+    config.pe.dma.burst = Bytes(2048);
+    Simulation simulation(config);
+    simulation.run([](tl::Context& tl) {
+      // 8 rows of 256 B with 256 B between them: 8 requests.
+      tl.load(HbmAddress(0), {8, 128}, DType::f16, tl::LoadOptions().strides(256));
+      // The first 4 rows of 8, dense: 1 KiB, one request.
+      tl.load(HbmAddress(0), {8, 128}, DType::f16, tl::LoadOptions().valid({4, 128}));
+      // Of 4 rows the first 64 columns: four requests.
+      tl.load(HbmAddress(0), {4, 128}, DType::f16, tl::LoadOptions().valid({4, 64}));
+      // The same row four times: no stretch, four requests.
+      tl.load(HbmAddress(0), {4, 128}, DType::f16, tl::LoadOptions().strides(0));
+      // A dense tile of 4 KiB that begins 256 B before a multiple of 2 KiB: 256 B, 2 KiB, then what is left of 1,792 B
+      // as 1 KiB, 512 B and 256 B.
+      tl.load(HbmAddress(2048 - 256), {16, 128}, DType::f16);
+    });
+    EXPECT_EQ(requests_to_memory(simulation), 8 + 1 + 4 + 4 + 5);
+  });
+}
+
+TEST(Bursts, OfADenseTransposeMoveEveryElementToItsPlace) {
+  in_child([] {
+    SystemConfig config = one_cube();
+    config.pe.dma.burst = Bytes(64);
+    Simulation simulation(config);
+    std::vector<float> matrix(24 * 10);
+    std::iota(matrix.begin(), matrix.end(), 0.0F);
+    simulation.write(HbmAddress(6), DType::f16, matrix);
+    // When a dense 24 x 10 f16 tile, rows of 20 B in bursts of up to 64 B, is stored transposed
+    simulation.run([](tl::Context& tl) {
+      tl.store(HbmAddress(0x1002), tl.trans(tl.load(HbmAddress(6), {24, 10}, DType::f16)));
+    });
+    // Then every element is where it belongs.
+    std::vector<float> expected;
+    for (std::size_t col = 0; col < 10; ++col) {
+      for (std::size_t row = 0; row < 24; ++row) expected.push_back(matrix[row * 10 + col]);
+    }
+    EXPECT_EQ(simulation.read(HbmAddress(0x1002), DType::f16, 240), expected);
+  });
+}
+
+TEST(Bursts, WithoutDataWriteNothingToTheModelsOwnMemory) {
+  in_child([] {
+    // Given a system, whose memory is the model's own, in data mode none, and no key that allows anything
+    SystemConfig config = one_cube();
+    config.pe.dma.burst = Bytes(64);
+    ASSERT_FALSE(config.pe.dma.zero_writes);
+    const auto kernel = [](tl::Context& tl) { tl.store(HbmAddress(0), tl.full({64}, 1.0, DType::f32)); };
+    Simulation simulation(config, DataMode::none);
+    // Then a kernel that stores runs, in the time that it takes with data.
+    simulation.run(kernel);
+    EXPECT_EQ(requests_to_memory(simulation), 4);
+  });
+}
+
+TEST(Bursts, WithoutDataToAMemoryThatNobodyHasDeclaredTakeTheKey) {
+  for (const bool allowed : {false, true}) {
+    in_child([allowed] {
+      // Given a PE by itself in data mode none, on a memory of the user's
+      Connector connector;
+      RunLedger ledger;
+      PeConfig config = testing::LonePe::with_bursts();
+      config.dma.zero_writes = allowed;
+      testing::StubMemory memory("memory", testing::AnswerStyle::end_req_later, testing::StubTiming{});
+      Pe pe("pe", PeId(0), config, DataMode::none, ledger, connector);
+      connector.connect(pe.read_socket(), memory.read_socket(), "read");
+      connector.connect(pe.write_socket(), memory.write_socket(), "write");
+      tl::launch(pe, [](tl::Context& tl) { tl.store(HbmAddress(0), tl.full({64}, 1.0, DType::f32)); });
+      // Then only the key lets it write.
+      EXPECT_EQ(run_to_end(ledger), allowed ? RunEnd::finished : RunEnd::failed);
+      if (allowed) return;
+      const std::string message = ledger.failures().front().message;
+      EXPECT_EQ(message.find("PE 0, store at "), 0U) << message;
+      EXPECT_NE(message.find("pe.dma.zero_writes = true"), std::string::npos) << message;
+    });
+  }
 }
 
 TEST(BurstRule, ARequestIsTheLongestNaturallyAlignedPowerOfTwo) {

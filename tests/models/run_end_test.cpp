@@ -4,6 +4,8 @@
 #include <array>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -81,6 +83,125 @@ TEST(RunEnd, AnExceptionInAKernelFailsTheRunWithItsMessage) {
       EXPECT_FALSE(simulation.pe(0).cpu().drained());
     });
   }
+}
+
+TEST(RunEnd, AnExceptionThatIsNoStdExceptionNamesThePeAndItsLastLine) {
+  in_child([] {
+    Simulation simulation;
+    int line = 0;
+    const std::string message = simulation.run_failing([&line](tl::Context& tl) {
+      line = __LINE__ + 1;
+      tl.load(HbmAddress(0), {64, 128}, DType::f16);
+      throw 7;  // NOLINT: what this test is about
+    });
+    EXPECT_EQ(message, "PE 0, program (0, 0, 0), after the operation at " + std::string(__FILE__) + ":" +
+                           std::to_string(line) + ": an exception that is no std::exception");
+  });
+  in_child([] {
+    Simulation simulation;
+    EXPECT_EQ(simulation.run_failing([](tl::Context&) { throw "text"; }),  // NOLINT: what this test is about
+              "PE 0, program (0, 0, 0), before its first operation: an exception that is no std::exception");
+  });
+  in_child([] {  // of a program without the language
+    Simulation simulation;
+    simulation.pe().cpu().set_program([](PeCpu&) { throw 7; });  // NOLINT: what this test is about
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::failed);
+    EXPECT_EQ(simulation.system().ledger().failures().front().message,
+              "PE 0, before its first operation: an exception that is no std::exception");
+  });
+}
+
+TEST(RunEnd, AProgramWhoseProcessIsKilledUnwindsAndFailsNothing) {
+  in_child([] {
+    // Given a program that holds something while it waits, and its process
+    Simulation simulation(one_cube(2));
+    bool unwound = false;
+    struct Note {
+      bool& set;
+      ~Note() { set = true; }
+    };
+    tl::launch(simulation.pe(0), [&unwound](tl::Context& tl) {
+      const Note note{unwound};
+      tl.wait(tl.load(HbmAddress(0), {64, 128}, DType::f16));
+    });
+    tl::launch(simulation.pe(1), [](tl::Context& tl) { tl.full({256}, 1.0, DType::f32); });
+    sc_core::sc_process_handle program;
+    for (sc_core::sc_object* object : simulation.pe(0).cpu().get_child_objects()) {
+      const sc_core::sc_process_handle process(object);
+      if (process.valid() && std::string(object->basename()) == "run") program = process;
+    }
+    ASSERT_TRUE(program.valid());
+    // When it is killed at 50 ns
+    sc_core::sc_spawn(
+        [&program] {
+          sc_core::wait(to_sc_time(Picoseconds(50'000)));
+          program.kill();
+        },
+        "killer");
+    const RunEnd end = run_to_end(simulation.system().ledger());
+    // then SystemC has unwound it, nothing has failed, and PE 1 has ended, but PE 0 never does.
+    EXPECT_TRUE(unwound);
+    EXPECT_EQ(end, RunEnd::stuck);
+    EXPECT_TRUE(simulation.system().ledger().failures().empty());
+    EXPECT_TRUE(simulation.pe(1).cpu().drained());
+    EXPECT_FALSE(simulation.pe(0).cpu().drained());
+  });
+}
+
+// ---- times that do not fit
+
+TEST(EndOfTime, OfOneOperationIsAnErrorThatNamesTheModule) {
+  in_child([] {
+    // Given a matrix engine of one multiply-accumulator at 1 Hz: 2^24 cycles are more than 2^63 ps
+    SystemConfig config = one_cube();
+    config.pe.gemm.rows = 1;
+    config.pe.gemm.cols = 1;
+    config.pe.clock = Frequency(1);
+    config.run.no_progress_limit = Picoseconds(0);
+    Simulation simulation(config);
+    tl::launch(simulation.pe(), [](tl::Context& tl) {
+      const auto a = tl.buffer({256, 256}, DType::f16);
+      tl.dot(a, a);
+    });
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::failed);
+    ASSERT_EQ(simulation.system().ledger().failures().size(), 1U);
+    const std::string message = simulation.system().ledger().failures().front().message;
+    EXPECT_EQ(message, "system.cube0.pe0.scheduler.dispatch: " + std::string(TimeOverflow::message));
+  });
+}
+
+TEST(EndOfTime, OfManyOperationsIsAnErrorThatNamesThePeAndItsLine) {
+  in_child([] {
+    // Given issue costs of 2^22 s, of which two fit into 2^63 ps = 9.2 * 10^6 s and three do not
+    SystemConfig config = one_cube();
+    config.pe.clock = Frequency(1);
+    config.pe.issue.math = Cycles(std::int64_t{1} << 22);
+    config.run.no_progress_limit = Picoseconds(0);
+    Simulation simulation(config);
+    int line = 0;
+    const std::string message = simulation.run_failing([&line](tl::Context& tl) {
+      for (int i = 0; i < 3; ++i) {
+        line = __LINE__ + 1;
+        tl.full({1}, 1.0, DType::f32);
+      }
+    });
+    EXPECT_EQ(message, "PE 0, program (0, 0, 0), after the operation at " + std::string(__FILE__) + ":" +
+                           std::to_string(line) + ": " + TimeOverflow::message);
+  });
+}
+
+TEST(EndOfTime, AtItsEdgeARunIsExact) {
+  in_child([] {
+    // Given an issue cost of 9,223,372 s, 36,854,775,807 ps short of 2^63 - 1, and a limit that reaches beyond
+    SystemConfig config = one_cube();
+    config.pe.clock = Frequency(1'000);
+    config.pe.issue.math = Cycles(9'223'372'000);
+    config.pe.scheduler.dispatch = Cycles(1);
+    config.run.no_progress_limit = Picoseconds(std::numeric_limits<std::int64_t>::max());
+    Simulation simulation(config);
+    simulation.run([](tl::Context& tl) { tl.full({1}, 1.0, DType::f32); });
+    EXPECT_EQ(simulation.latency(), Picoseconds(9'223'372'002'000'000'000));  // dispatch and one vector: 2 cycles
+  });
 }
 
 TEST(RunEnd, OneFailedKernelEndsTheRunOfAll) {

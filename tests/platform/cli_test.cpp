@@ -551,19 +551,18 @@ TEST_F(CommandLine, OutputsInAFolderThatMayNotBeWrittenAreRefusedBeforeTheRun) {
 
 // ---- exit code 1: the simulation failed -------------------------------------------------------------------------
 
-/// The planner does not foresee this one: data mode none refuses to write zeroes through single bursts, which a memory
-/// of somebody else's may be at the end of.
-TEST_F(CommandLine, KernelErrorsNameOperationAndLineAndLeaveNothing) {
-  const Arguments bursts =
-      decode +
-      Arguments{"--s-kv", "100", "--data", "none", "--json", "out.json", "--set", "pe.dma.burst=4 KiB", "--set"};
+/// A memory that takes longer than the run is watched for.
+TEST_F(CommandLine, RunsThatFailNameOperationAndLineAndLeaveNothing) {
+  const Arguments slow =
+      decode + Arguments{"--s-kv", "100", "--data", "none", "--json", "out.json", "--set", "hbm.latency=1 ms", "--set"};
   for (const bool older : {false, true}) {
     if (older) write_file_atomically(path("out.json"), "older");
-    const Outcome failed = run(bursts + Arguments{"pe.dma.zero_writes=false"});
+    const Outcome failed = run(slow + Arguments{"run.no_progress_limit=1 us"});
     EXPECT_EQ(failed.exit_code, 1);
     EXPECT_EQ(failed.output, "");
     const std::regex message(
-        "^kernwave: kernel error: PE [0-9]+, store at [^ ]*query_block\\.cpp:[0-9]+: .*pe\\.dma\\.zero_writes = true");
+        "^kernwave: no progress: .*run\\.no_progress_limit = 1 us.*\nkernwave:   PE [0-9]+ waits for load: "
+        "memory/dma_read .*issued at [^ ]*\\.cpp:[0-9]+");
     EXPECT_TRUE(std::regex_search(failed.errors, message)) << failed.errors;
     EXPECT_EQ(entries(), older ? 1U : 0U);
     if (older) {
@@ -571,8 +570,20 @@ TEST_F(CommandLine, KernelErrorsNameOperationAndLineAndLeaveNothing) {
     }
   }
   // With the key it names, the same run succeeds.
-  (void)output_of(bursts + Arguments{"pe.dma.zero_writes=true"});
+  (void)output_of(slow + Arguments{"run.no_progress_limit=10 ms"});
   EXPECT_GT(document("out.json").at("latency_ps").as_int(), 0);
+}
+
+TEST_F(CommandLine, BurstsWithoutDataNeedNoKeyOnTheMachinesOwnMemory) {
+  for (const char* kernel : {"gqa_attention_decode_short", "gqa_attention_decode_long", "gqa_attention_prefill_short",
+                             "gqa_attention_prefill_long"}) {
+    const Arguments bursts = words("run " + std::string(kernel) +
+                                   " --model llama-3.1-8b --s-q 4 --s-kv 100 --set pe.dma.burst=2KiB --json out.json");
+    (void)output_of(bursts + words("--data none"));
+    const std::int64_t without_data = document("out.json").at("latency_ps").as_int();
+    (void)output_of(bursts + words("--data full"));
+    EXPECT_EQ(document("out.json").at("latency_ps").as_int(), without_data) << kernel;
+  }
 }
 
 TEST(FailedSimulations, NameThePeTheOperationAndTheLineOfAKernelError) {

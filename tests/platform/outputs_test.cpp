@@ -139,10 +139,10 @@ TEST_F(Outputs, ReplaceOlderFiles) {
 TEST_F(Outputs, OfAFailedRunSaySoAndItHasNoDocument) {
   const Outcome outcome =
       run(words("run gqa_attention_decode_short --model llama-3.1-8b --s-kv 100 --data none "
-                "--set pe.dma.zero_writes=false --set pe.dma.burst=4KiB --op-log log.csv --json out.json"));
+                "--set hbm.latency=1ms --set run.no_progress_limit=1us --op-log log.csv --json out.json"));
   EXPECT_EQ(outcome.exit_code, 1);
-  EXPECT_EQ(outcome.errors.substr(0, 23), "kernwave: kernel error:");
-  EXPECT_TRUE(contains(read_file(path("log.csv")), "kernel error")) << read_file(path("log.csv"));
+  EXPECT_EQ(outcome.errors.substr(0, 22), "kernwave: no progress:");
+  EXPECT_TRUE(contains(read_file(path("log.csv")), "no progress")) << read_file(path("log.csv"));
   EXPECT_EQ(entries(), 1U);
 }
 

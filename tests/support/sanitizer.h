@@ -13,6 +13,9 @@ inline constexpr bool freed_memory_is_reused = false;
 inline constexpr bool freed_memory_is_reused = true;
 #endif
 
+/// Whether a process can run with a limit on its addresses; AddressSanitizer reserves more than any.
+inline constexpr bool addresses_can_be_limited = freed_memory_is_reused;
+
 /// Prints what this process, which may be a forked one, has allocated and lost. Without AddressSanitizer: false.
 ///
 /// What a kernel holds does not count (platform/cli/leak_suppressions.cpp).

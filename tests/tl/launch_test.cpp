@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "kernels/tl/launch.h"
 #include "tests/support/child.h"
+#include "tests/support/error_text.h"
 #include "tests/support/policies.h"
 #include "tests/support/simulation.h"
 #include "tests/support/tensors.h"
@@ -141,6 +143,199 @@ TEST(Launch, AnEmptyListOrGridIsRefused) {
     EXPECT_NE(refusal({&simulation.pe()}, {4, 1, 0}).find("4 x 1 x 0"), std::string::npos);
     EXPECT_NE(refusal({&simulation.pe()}, {4, -2, 1}).find("4 x -2 x 1"), std::string::npos);
     EXPECT_FALSE(simulation.pe().cpu().has_program());
+  });
+}
+
+TEST(Launch, APeTakesOneProgramAndASecondLaunchOnItChangesNothing) {
+  in_child([] {
+    // Given a grid on the PEs 0 and 1
+    Simulation simulation(one_cube(4));
+    std::vector<std::int64_t> ran;
+    const auto note = [&ran](tl::Context& tl) { ran.push_back(tl.pe_id().count()); };
+    tl::launch({&simulation.pe(0), &simulation.pe(1)}, {2, 1, 1}, note);
+    // When grids that have one of them are launched too, or a program of no language,
+    EXPECT_EQ(refusal({&simulation.pe(1)}, {1, 1, 1}), "launch: PE 1 has a program already");
+    EXPECT_EQ(refusal({&simulation.pe(2), &simulation.pe(1), &simulation.pe(3)}, {3, 1, 1}),
+              "launch: PE 1 has a program already");
+    EXPECT_EQ(testing::error_of<std::logic_error>([&] { simulation.pe(1).cpu().set_program([](PeCpu&) {}); }),
+              "PE 1 has a program already");
+    // then nothing has come of them, and the first grid runs.
+    EXPECT_FALSE(simulation.pe(2).cpu().has_program());
+    EXPECT_FALSE(simulation.pe(3).cpu().has_program());
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+    EXPECT_EQ(ran, (std::vector<std::int64_t>{0, 1}));
+  });
+}
+
+TEST(Launch, APeOfWhichAnEarlierGridMadeNoUseTakesAProgram) {
+  in_child([] {
+    Simulation simulation(one_cube(2));
+    EXPECT_EQ(refusal({&simulation.pe(0), &simulation.pe(1)}, {1, 1, 1}), "");
+    EXPECT_EQ(refusal({&simulation.pe(1)}, {1, 1, 1}), "");
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+  });
+}
+
+TEST(Launch, AListWithAPeTwiceOrWithNoneIsRefused) {
+  in_child([] {
+    Simulation simulation(one_cube(2));
+    Pe* const first = &simulation.pe(0);
+    Pe* const second = &simulation.pe(1);
+    EXPECT_EQ(refusal({first, second, first}, {1, 1, 1}), "launch: PE 0 stands in the list twice");
+    EXPECT_EQ(refusal({second, nullptr}, {2, 1, 1}), "launch: one of the PEs is nullptr");
+    EXPECT_FALSE(first->cpu().has_program());
+    EXPECT_FALSE(second->cpu().has_program());
+  });
+}
+
+// N20
+TEST(Launch, AfterTheSimulationHasBegunIsRefused) {
+  in_child([] {
+    // Given a simulation that has begun, though no time has passed
+    Simulation simulation(one_cube(2));
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    EXPECT_EQ(refusal({&simulation.pe(1)}, {1, 1, 1}), "launch: PE 1: the simulation has begun");
+    EXPECT_FALSE(simulation.pe(1).cpu().has_program());
+    EXPECT_EQ(simulation.system().ledger().state(), RunLedger::State::finished);  // there is nothing to wait for
+  });
+}
+
+// N20
+TEST(Launch, FromAKernelIsAnErrorOfThatKernel) {
+  in_child([] {
+    Simulation simulation(one_cube(2));
+    const std::string message =
+        simulation.run_failing([&simulation](tl::Context&) { tl::launch(simulation.pe(1), [](tl::Context&) {}); });
+    EXPECT_EQ(message, "PE 0, program (0, 0, 0): launch: PE 1: the simulation has begun");
+  });
+}
+
+TEST(Launch, AnEmptyKernelIsRefused) {
+  in_child([] {
+    Simulation simulation;
+    EXPECT_EQ(testing::error_of<std::invalid_argument>([&] { tl::launch(simulation.pe(), tl::Kernel()); }),
+              "launch: the kernel is empty");
+  });
+}
+
+TEST(Launch, AGridTakesNoMemoryAndIsCountedIn64Bits) {
+  in_child([] {
+    Simulation simulation;
+    constexpr std::int64_t large = std::int64_t{1} << 32;
+    EXPECT_EQ(refusal({&simulation.pe()}, {large, large, 1}),
+              "launch: a grid of 4294967296 x 4294967296 x 1 has more programs than 64 bits can count");
+    // 2^62 programs, of which the third ends the run.
+    tl::launch({&simulation.pe()}, {4, large, large / 16}, [](tl::Context& tl) {
+      if (tl.program_id(0) == 2) throw std::runtime_error("enough");
+    });
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::failed);
+    EXPECT_EQ(simulation.system().ledger().failures()[0].message, "PE 0, program (2, 0, 0): enough");
+  });
+}
+
+TEST(Launch, SlotsThatDoNotFitAreRefusedAndNoneIsOpened) {
+  in_child([] {
+    // Given two PEs of a line and a queue that is too large for scratch, as it is or doubled
+    SystemConfig config = one_cube(2);
+    Simulation simulation(config);
+    for (const std::int64_t bytes : {std::int64_t{600} << 10, std::int64_t{1} << 62, std::int64_t{-1}}) {
+      const std::string message = testing::error_of<std::invalid_argument>([&] {
+        tl::launch({&simulation.pe(0), &simulation.pe(1)}, {2, 1, 1}, [](tl::Context&) {}, tl::Policy::lazy,
+                   {{Direction::north, Direction::south}, Bytes(bytes)});
+      });
+      EXPECT_NE(message.find("on PE "), std::string::npos) << message;
+      EXPECT_NE(message.find(std::to_string(bytes)), std::string::npos) << message;
+      EXPECT_EQ(simulation.pe(0).ipcq().slots_size(), Bytes(0));
+      EXPECT_FALSE(simulation.pe(0).cpu().has_program());
+    }
+    // A side that is named twice is one queue.
+    tl::launch(simulation.pe(1), [](tl::Context&) {}, tl::Policy::lazy,
+               {{Direction::north, Direction::north}, Bytes(1024)});
+    EXPECT_EQ(simulation.pe(1).ipcq().slots_size(), Bytes(2 * 1024));
+  });
+}
+
+// ---- whose context it is
+
+/// The message of a run of two PEs, of which PE 1 uses what it finds of PE 0's.
+[[nodiscard]] std::string of_a_foreign_use(const std::function<void(tl::Context&)>& prepare,
+                                           const std::function<void(tl::Context& own, tl::Context& other)>& use) {
+  Simulation simulation(one_cube(2));
+  tl::Context* other = nullptr;
+  const auto lender = [&](tl::Context& tl) {
+    other = &tl;
+    prepare(tl);
+    tl.wait(tl.load(HbmAddress(0), {64, 128}, DType::f16));
+    tl.wait(tl.load(HbmAddress(0), {64, 128}, DType::f16));
+  };
+  const auto borrower = [&](tl::Context& tl) {
+    tl.wait(tl.load(HbmAddress(0), {1}, DType::f32));  // until the other one has begun
+    use(tl, *other);
+  };
+  return simulation.run_failing_parts({{0, lender}, {1, borrower}}, {});
+}
+
+TEST(Contexts, OfAnotherPeAreNamed) {
+  const auto nothing = [](tl::Context&) {};
+  const auto expect_refused = [&](const char* operation, const std::function<void(tl::Context&)>& use) {
+    in_child([&] {
+      const std::string message = of_a_foreign_use(nothing, [&](tl::Context&, tl::Context& other) { use(other); });
+      EXPECT_EQ(message.find(std::string("PE 0, ") + operation + " at "), 0U) << message;
+      EXPECT_NE(message.find("context of PE 0's program, and system.cube0.pe1.cpu.run uses it"), std::string::npos)
+          << message;
+    });
+  };
+  expect_refused("load", [](tl::Context& tl) { tl.load(HbmAddress(0), {4}, DType::f32); });
+  expect_refused("zeros", [](tl::Context& tl) { tl.zeros({4}, DType::f32); });
+  expect_refused("buffers", [](tl::Context& tl) { (void)tl.buffers(2, {4}, DType::f32); });
+  expect_refused("program_id", [](tl::Context& tl) { (void)tl.program_id(0); });
+  expect_refused("scratch_scope", [](tl::Context& tl) { (void)tl.scratch_scope(); });
+  expect_refused("recv", [](tl::Context& tl) { (void)tl.recv(Direction::north, {4}, DType::f32); });
+}
+
+TEST(Contexts, OfAnotherPeAreNamedWhereItsTensorsAreUsedToo) {
+  in_child([] {
+    std::vector<tl::Tensor> kept;
+    const std::string message =
+        of_a_foreign_use([&kept](tl::Context& tl) { kept.push_back(tl.zeros({4}, DType::f32)); },
+                         [&kept](tl::Context&, tl::Context& other) { other.exp(kept[0]); });
+    EXPECT_EQ(message.find("PE 0, exp at "), 0U) << message;
+    EXPECT_NE(message.find("system.cube0.pe1.cpu.run uses it"), std::string::npos) << message;
+  });
+}
+
+TEST(Contexts, DoNotWaitForAnotherPesOperation) {
+  in_child([] {
+    std::vector<tl::Pending> kept;
+    int line = 0;
+    const std::string message = of_a_foreign_use(
+        [&kept](tl::Context& tl) { kept.push_back(tl.store(HbmAddress(0x1000), tl.zeros({4}, DType::f32))); },
+        [&](tl::Context& own, tl::Context&) {
+          line = __LINE__ + 1;
+          own.wait(kept[0]);
+        });
+    EXPECT_EQ(message, "PE 1, wait at " + std::string(__FILE__) + ":" + std::to_string(line) +
+                           ": the operation belongs to another program's context");
+  });
+}
+
+TEST(Contexts, AreNotForProcessesOfTheUsers) {
+  in_child([] {
+    Simulation simulation;
+    tl::Context* kept = nullptr;
+    std::string message;
+    sc_core::sc_spawn(
+        [&] {
+          sc_core::wait(to_sc_time(Picoseconds(100'000)));
+          message = testing::error_of<tl::KernelError>([&] { kept->zeros({4}, DType::f32); });
+        },
+        "mine");
+    simulation.run([&kept](tl::Context& tl) {
+      kept = &tl;
+      tl.wait(tl.load(HbmAddress(0), {64, 128}, DType::f16));
+    });
+    EXPECT_EQ(message.find("PE 0, zeros at "), 0U) << message;
+    EXPECT_NE(message.find("and mine uses it"), std::string::npos) << message;
   });
 }
 

@@ -30,7 +30,7 @@ Bytes& BandwidthBins::bin(std::int64_t number) {
   return bins_[position];
 }
 
-BandwidthBins::Bin BandwidthBins::take() noexcept {
+BandwidthBins::Bin BandwidthBins::take() {
   const Bin taken{first_ * width_, bins_.front()};
   bins_.pop_front();
   ++first_;

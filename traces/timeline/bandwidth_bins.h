@@ -19,13 +19,13 @@ class BandwidthBins {
   void add(Picoseconds now, Picoseconds start, Picoseconds end, Bytes bytes);
   [[nodiscard]] bool empty() const noexcept { return bins_.empty(); }
   /// There is a first bin and it ends at or before `time`.
-  [[nodiscard]] bool ready(Picoseconds time) const noexcept { return !empty() && (first_ + 1) * width_ <= time; }
+  [[nodiscard]] bool ready(Picoseconds time) const { return !empty() && (first_ + 1) * width_ <= time; }
   struct Bin {
     Picoseconds start;
     Bytes bytes;
   };
   /// Removes the first bin; nothing may be added to it any more.
-  Bin take() noexcept;
+  Bin take();
 
  private:
   [[nodiscard]] Bytes& bin(std::int64_t number);
