@@ -76,8 +76,10 @@ Completion PeCpu::submit_awaited(const Descriptor& descriptor, SourceLocation wh
   reached_ = *announced_end_;
   advance_to(reached_, cause);
   if (observer_ != nullptr) {
-    observer_->wait_begins(wait_from(from, cause));
-    observer_->wait_ends(wait_from(from, cause), local_time_);
+    ProgramWait wait = wait_from(from, cause);
+    wait.on = completion;
+    observer_->wait_begins(wait);
+    observer_->wait_ends(wait, local_time_);
   }
   constexpr std::size_t longest_lead = 512;  // in stretches of the account
   if (account_.ahead() > longest_lead) catch_up();
