@@ -1,15 +1,17 @@
 // What happened ahead of simulated time, kept apart until simulated time gets there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "models/base/quantity.h"
 
 namespace kernwave {
 
-/// A Sum of Values (Sum += Value) each of which counts from an instant on, noted in ascending order of these: a run that
-/// ends early has counted nothing that lies behind its end.
+/// A Sum of Values (Sum += Value) each of which counts from an instant on, noted in ascending order of these: a run
+/// that ends early has counted nothing that lies behind its end.
 template <typename Sum, typename Value = Sum>
 class AheadAccount {
  public:
@@ -31,6 +33,15 @@ class AheadAccount {
     return sum;
   }
 
+  /// What lies behind `now` will not come: forgets it. Returns the first of what was forgotten.
+  std::optional<Value> cut(Picoseconds now) {
+    const auto first = std::find_if(ahead_.begin(), ahead_.end(), [now](const Entry& entry) { return entry.at > now; });
+    const std::optional<Value> lost = first == ahead_.end() ? std::nullopt : std::optional<Value>(first->value);
+    ahead_.erase(first, ahead_.end());
+    settle();
+    return lost;
+  }
+
   /// How many values are kept apart.
   [[nodiscard]] std::size_t ahead() const noexcept { return ahead_.size(); }
 
@@ -40,7 +51,7 @@ class AheadAccount {
     Value value;
   };
 
-  /// All of them, for simulated time has overtaken the last one.
+  /// All of them count now.
   void settle() {
     for (const Entry& entry : ahead_) settled_ += entry.value;
     ahead_.clear();

@@ -47,6 +47,10 @@ void PeCpu::run() {
   }
   // Outside the handler: a thread that waits inside one would leave its exception to the others.
   catch_up();
+  // An operation has failed: it ended the wait in which the program would be.
+  if (const std::optional<SpentTime> wait = account_.cut(now())) {
+    account_.add(now(), now(), {wait->cause, now() - account().total()});
+  }
   ledger_.kernel_failed(id_, error_.empty() ? failure_ : error_);
 }
 
@@ -113,8 +117,8 @@ void PeCpu::present(Command& command) {
   }
 }
 
-/// The end of the operation that is being submitted is known. One that takes longer than a run may go on without progress
-/// is awaited in simulated time, so that the run ends as it should.
+/// The end of the operation that is being submitted is known. One that takes longer than a run may go on without
+/// progress is awaited in simulated time, so that the run ends as it should.
 bool PeCpu::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
   auto& command = static_cast<Command&>(payload);
   const Picoseconds limit = ledger_.no_progress_limit();

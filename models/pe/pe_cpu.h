@@ -26,11 +26,11 @@ namespace kernwave {
 ///
 /// The program's time, `local_time()`, may run ahead of simulated time: issue costs are carried as the annotated delay
 /// of BEGIN_REQ, and the thread waits only where something has not happened yet. This is exact, not a quantum: whatever
-/// the program waits for is awaited in simulated time, and its time then becomes the later of the two. An operation that
-/// the program waits for where it issues it and whose end the engine announces (TLM_COMPLETED) is not awaited at all: the
-/// program's time becomes that end. So the program may lead far; `reached()` is the instant at which it would be if it
-/// had waited, and from which what it does counts: errors, progress, deadlocks, its account. The lead is bounded, so that
-/// the host gets a word in.
+/// the program waits for is awaited in simulated time, and its time then becomes the later of the two. An operation
+/// that the program waits for where it issues it and whose end the engine announces (TLM_COMPLETED) is not awaited at
+/// all: the program's time becomes that end. So the program may lead far; `reached()` is the instant at which it would
+/// be if it had waited, and from which what it does counts: errors, progress, deadlocks, its account. The lead is
+/// bounded, so that the host gets a word in.
 class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private PeIpcq::CreditListener {
  public:
   using Program = std::function<void(PeCpu&)>;
@@ -140,7 +140,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   Completion awaited_;     // whose completion wakes the thread
   bool draining_ = false;  // the last completion wakes the thread
   Picoseconds local_time_;
-  Picoseconds reached_;         // the end of the last operation that was not awaited in simulated time
+  Picoseconds reached_;                       // the end of the last operation that was not awaited in simulated time
   std::optional<Picoseconds> announced_end_;  // of the operation that is being submitted
   AheadAccount<StallAccount, SpentTime> account_;
   std::int64_t next_sequence_ = 0;

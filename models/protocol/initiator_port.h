@@ -20,8 +20,8 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
     virtual void request_accepted(InitiatorPort& port) = 0;
     /// The response has arrived, now. Must not send. The payload is released when this returns.
     virtual void response(InitiatorPort& port, Payload& payload) = 0;
-    /// The response has come in the return value of `send` and takes effect at `at`, later than now. True: the client has
-    /// taken it so, and the payload is released when `send` returns. False: `response` is called at that instant.
+    /// The response has come in the return value of `send` and takes effect at `at`, later than now. True: the client
+    /// has taken it so, and the payload is released when `send` returns. False: `response` is called at that instant.
     [[nodiscard]] virtual bool response_ahead(InitiatorPort& /*port*/, Payload& /*payload*/, Picoseconds /*at*/) {
       return false;
     }
