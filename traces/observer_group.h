@@ -1,6 +1,7 @@
 // Several observers where one is expected.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "models/memory/channel_observer.h"
@@ -19,6 +20,10 @@ class PeObserverGroup : public PeObserver {
     return members_.size() == 1 ? members_.front() : this;
   }
 
+  /// If all of them do.
+  [[nodiscard]] bool takes_ends_ahead() const override {
+    return std::all_of(members_.begin(), members_.end(), [](const PeObserver* one) { return one->takes_ends_ahead(); });
+  }
   void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override {
     for (PeObserver* member : members_) member->issuing(pe, where, from, to);
   }

@@ -242,9 +242,8 @@ void Context::await_memory_order(const HbmRegion& region, bool writes) {
 Completion Context::issue(OperationKind kind, const Descriptor& descriptor, SourceLocation where) {
   PeCpu& cpu = pe_.cpu();
   cpu.pay_issue(issue_cost(pe_.config().issue, kind), where);
-  const Completion completion = cpu.submit(descriptor, where);
-  if (waits_at_issue(policy_, kind)) cpu.await(completion, cause_of(kind));
-  return completion;
+  if (waits_at_issue(policy_, kind)) return cpu.submit_awaited(descriptor, where, cause_of(kind));
+  return cpu.submit(descriptor, where);
 }
 
 }  // namespace kernwave::tl

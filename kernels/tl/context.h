@@ -98,6 +98,10 @@ class Context {
   /// Returns when the tensor's pending operation is complete; at once if it is.
   const Tensor& wait(const Tensor& tensor, SourceLocation where = SourceLocation::current());
   void wait(const Pending& pending, SourceLocation where = SourceLocation::current());
+  /// Returns when simulated time is the program's own. A program runs ahead of simulated time as far as it can, and so
+  /// does what it does besides calling the language: call this before looking at simulated time, at memory, or at
+  /// anything else outside. It costs no time of the program.
+  void sync() { pe_.cpu().synchronise(); }
 
   // ---- messages to and from neighbours
 

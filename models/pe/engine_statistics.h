@@ -12,6 +12,14 @@ struct EngineStatistics {
   std::int64_t flops = 0;
   Bytes bytes;       ///< moved to or from HBM
   Picoseconds busy;  ///< time in which a command was in service
+
+  EngineStatistics& operator+=(const EngineStatistics& other) {
+    operations += other.operations;
+    flops += other.flops;
+    bytes += other.bytes;
+    busy += other.busy;
+    return *this;
+  }
 };
 
 }  // namespace kernwave

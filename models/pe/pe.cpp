@@ -34,7 +34,7 @@ void Pe::set_observer(PeObserver* observer) noexcept {
   ipcq_.set_observer(id(), observer);
 }
 
-const EngineStatistics& Pe::statistics(Engine engine) const noexcept {
+EngineStatistics Pe::statistics(Engine engine) const {
   switch (engine) {
     case Engine::dma_read:
       return dma_.read().statistics();

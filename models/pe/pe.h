@@ -46,8 +46,8 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] const PeIpcq& ipcq() const noexcept { return ipcq_; }
   [[nodiscard]] const PeScheduler& scheduler() const noexcept { return scheduler_; }
   [[nodiscard]] const PeDma& dma() const noexcept { return dma_; }
-  [[nodiscard]] const GemmWork& gemm_work() const noexcept { return gemm_.work(); }
-  [[nodiscard]] const EngineStatistics& statistics(Engine engine) const noexcept;
+  [[nodiscard]] GemmWork gemm_work() const { return gemm_.work(); }
+  [[nodiscard]] EngineStatistics statistics(Engine engine) const;
 
  private:
   PeConfig config_;

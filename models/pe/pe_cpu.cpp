@@ -54,14 +54,21 @@ void PeCpu::run() {
     drained_ = true;
     if (observer_ != nullptr) observer_->drained(id_, local_time_);
     ledger_.kernel_drained(local_time_);
+    return;
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // the process is killed or reset, which SystemC wants to know
   } catch (const std::exception& error) {
-    ledger_.kernel_failed(id_, error.what());
+    failure_ = error.what();
   } catch (...) {
-    ledger_.kernel_failed(id_,
-                          fmt::format("PE {}, {}: an exception that is no std::exception", id_.count(), position()));
+    failure_ = fmt::format("PE {}, {}: an exception that is no std::exception", id_.count(), position());
   }
+  // Outside the handler: a thread that waits inside one would leave its exception to the others.
+  catch_up();
+  // An operation has failed: it ended the wait in which the program would be.
+  if (const std::optional<SpentTime> wait = account_.cut(now())) {
+    account_.add(now(), now(), {wait->cause, now() - account().total()});
+  }
+  ledger_.kernel_failed(id_, error_.empty() ? failure_ : error_);
 }
 
 void PeCpu::pay_issue(Cycles cycles, SourceLocation where) {
@@ -71,16 +78,53 @@ void PeCpu::pay_issue(Cycles cycles, SourceLocation where) {
 }
 
 Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
+  Command& command = acquire_command(descriptor, where);
+  const Completion completion = command.completion;
+  present(command);
+  return completion;
+}
+
+Completion PeCpu::submit_awaited(const Descriptor& descriptor, SourceLocation where, TimeCause cause) {
+  Command& command = acquire_command(descriptor, where);
+  const Completion completion = command.completion;
+  command.report.awaited = observer_ == nullptr || observer_->takes_ends_ahead();
+  present(command);
+  if (!announced_end_) {
+    await(completion, cause);
+    return completion;
+  }
+  const Picoseconds from = local_time_;
+  reached_ = *announced_end_;
+  advance_to(reached_, cause);
+  if (observer_ != nullptr) {
+    ProgramWait wait = wait_from(from, cause);
+    wait.on = completion;
+    observer_->wait_begins(wait);
+    observer_->wait_ends(wait, local_time_);
+  }
+  constexpr std::size_t longest_lead = 512;  // in stretches of the account
+  if (account_.ahead() > longest_lead) catch_up();
+  return completion;
+}
+
+Command& PeCpu::acquire_command(const Descriptor& descriptor, SourceLocation where) {
   last_location_ = where;
+  announced_end_.reset();
   Command& command = pool_.acquire(descriptor);
   command.descriptor.id = OperationId{id_, next_sequence_++};
   command.report.where = where;
   command.completion = completions_.open(command.descriptor.id.sequence);
   command.issued = local_time_;
-  const Completion completion = command.completion;
+  return command;
+}
+
+/// Returns when the scheduler has taken it.
+void PeCpu::present(Command& command) {
   ledger_.activity_begins();
-  if (observer_ != nullptr) observer_->submitted({command.descriptor, where, completion, local_time_});
+  ledger_.moved(reached());
+  if (observer_ != nullptr) observer_->submitted({command.descriptor, last_location_, command.completion, local_time_});
   commands_.send(command, local_time_ - now());
+  if (command.report.awaited) return;  // it was passed on at once
   if (commands_.busy()) wait_until([this] { return !commands_.busy(); }, TimeCause::queue);
   const Picoseconds presented = local_time_;
   advance_to(commands_.free_at(), TimeCause::queue);
@@ -88,7 +132,28 @@ Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
     observer_->wait_begins(wait_from(presented, TimeCause::queue));
     observer_->wait_ends(wait_from(presented, TimeCause::queue), local_time_);
   }
-  return completion;
+}
+
+/// The end of the operation that is being submitted is known. One that takes longer than a run may go on without
+/// progress is awaited in simulated time, so that the run ends as it should.
+bool PeCpu::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
+  auto& command = static_cast<Command&>(payload);
+  const Picoseconds limit = ledger_.no_progress_limit();
+  const bool stalls = limit != Picoseconds(0) && at - reached() >= limit;
+  if (!command.report.awaited || payload.is_response_error() || stalls) return false;
+  announced_end_ = at;
+  end_operation(command);
+  return true;
+}
+
+void PeCpu::catch_up() {
+  while (reached_ > now() && error_.empty()) wait(to_sc_time(reached_ - now()), wake_);
+}
+
+void PeCpu::synchronise() {
+  reached_ = local_time_;
+  catch_up();
+  if (!error_.empty()) throw std::runtime_error(error_);
 }
 
 void PeCpu::wait_for(Completion completion, TimeCause cause) {
@@ -165,6 +230,7 @@ void PeCpu::wait_until(Ready ready, TimeCause cause) {
     waiting_for_ = cause;
     const Picoseconds from = local_time_;
     if (observer_ != nullptr) observer_->wait_begins(wait_from(from, cause));
+    ledger_.moved(reached());
     ledger_.activity_ends();
     while (!ready() && error_.empty()) wait(wake_);
     ledger_.activity_begins();
@@ -176,7 +242,7 @@ void PeCpu::wait_until(Ready ready, TimeCause cause) {
 
 void PeCpu::advance_to(Picoseconds time, TimeCause cause) {
   if (time <= local_time_) return;
-  account_.add(cause, time - local_time_);
+  account_.add(reached(), now(), {cause, time - local_time_});
   local_time_ = time;
 }
 
@@ -190,15 +256,19 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
                          command.report.where.file, command.report.where.line,
                          of_a_message ? queues_->problem() : "was answered with " + payload.get_response_string());
   }
+  end_operation(command);
+  if (!releases_.empty()) release_slots();
+  const bool last = draining_ && completions_.open_count() == 0;
+  if (command.completion == awaited_ || last || !error_.empty()) wake_.notify();
+}
+
+void PeCpu::end_operation(const Command& command) {
   if (observer_ != nullptr) {
     observer_->completed({command.descriptor, command.report.where, command.completion, command.issued,
                           command.report.start, command.report.end});
   }
   completions_.complete(command.completion);
   ledger_.activity_ends();
-  if (!releases_.empty()) release_slots();
-  const bool last = draining_ && completions_.open_count() == 0;
-  if (command.completion == awaited_ || last || !error_.empty()) wake_.notify();
 }
 
 std::string PeCpu::describe_wait() const {

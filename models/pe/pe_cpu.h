@@ -1,14 +1,17 @@
 // The processor of a PE: runs a program in an SC_THREAD and keeps account of its time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "models/base/clock.h"
 #include "models/base/systemc.h"
 #include "models/ipcq/pe_ipcq.h"
+#include "models/pe/ahead_account.h"
 #include "models/pe/pe_observer.h"
 #include "models/pe/stall_account.h"
 #include "models/protocol/command.h"
@@ -23,8 +26,11 @@ namespace kernwave {
 ///
 /// The program's time, `local_time()`, may run ahead of simulated time: issue costs are carried as the annotated delay
 /// of BEGIN_REQ, and the thread waits only where something has not happened yet. This is exact, not a quantum: whatever
-/// the program waits for is awaited in simulated time, and its time then becomes the later of the two. It never runs
-/// further ahead than the scheduler's queue is deep.
+/// the program waits for is awaited in simulated time, and its time then becomes the later of the two. An operation
+/// that the program waits for where it issues it and whose end the engine announces (TLM_COMPLETED) is not awaited at
+/// all: the program's time becomes that end. So the program may lead far; `reached()` is the instant at which it would
+/// be if it had waited, and from which what it does counts: errors, progress, deadlocks, its account. The lead is
+/// bounded, so that the host gets a word in.
 class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private PeIpcq::CreditListener {
  public:
   using Program = std::function<void(PeCpu&)>;
@@ -55,6 +61,10 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   void pay_issue(Cycles cycles, SourceLocation where);
   /// Presents a command to the scheduler; returns when it has been taken. The id is filled in.
   Completion submit(const Descriptor& descriptor, SourceLocation where);
+  /// The same, and waits until it is complete.
+  Completion submit_awaited(const Descriptor& descriptor, SourceLocation where, TimeCause cause);
+  /// Waits until simulated time is the program's: for code of the host that looks around.
+  void synchronise();
   void wait_for(Completion completion, TimeCause cause);
   /// The same, if it is not complete.
   void await(Completion completion, TimeCause cause) {
@@ -82,7 +92,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   [[nodiscard]] bool is_complete(Completion completion) const noexcept { return completions_.is_complete(completion); }
 
   // After the run.
-  [[nodiscard]] const StallAccount& account() const noexcept { return account_; }
+  [[nodiscard]] StallAccount account() const { return account_.at(now()); }
   [[nodiscard]] bool has_program() const noexcept { return static_cast<bool>(program_); }
   [[nodiscard]] bool drained() const noexcept { return drained_; }
   [[nodiscard]] std::int64_t operations_in_flight() const noexcept {
@@ -104,10 +114,17 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
 
   void request_accepted(InitiatorPort& port) override;
   void response(InitiatorPort& port, Payload& payload) override;
+  [[nodiscard]] bool response_ahead(InitiatorPort& port, Payload& payload, Picoseconds at) override;
   void credit_returned() override;
 
   void run();
   void drain();
+  [[nodiscard]] Command& acquire_command(const Descriptor& descriptor, SourceLocation where);
+  void present(Command& command);
+  void end_operation(const Command& command);
+  /// See above; never later than `local_time_`.
+  [[nodiscard]] Picoseconds reached() const noexcept { return std::max(reached_, now()); }
+  void catch_up();
   /// Waits until `ready()`; the program's time becomes at least now, and what that adds is booked on `cause`.
   template <typename Ready>
   void wait_until(Ready ready, TimeCause cause);
@@ -132,9 +149,12 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   Completion awaited_;     // whose completion wakes the thread
   bool draining_ = false;  // the last completion wakes the thread
   Picoseconds local_time_;
-  StallAccount account_;
+  Picoseconds reached_;                       // the end of the last operation that was not awaited in simulated time
+  std::optional<Picoseconds> announced_end_;  // of the operation that is being submitted
+  AheadAccount<StallAccount, SpentTime> account_;
   std::int64_t next_sequence_ = 0;
-  std::string error_;
+  std::string error_;    // the first answer of an engine that was one
+  std::string failure_;  // the program's own
   SourceLocation last_location_;
   TimeCause waiting_for_ = TimeCause::issue;
   bool drained_ = false;

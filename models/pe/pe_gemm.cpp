@@ -13,20 +13,22 @@ Picoseconds PeGemm::duration(const Descriptor& descriptor, Picoseconds start) {
   const bool follows = ran_before_ && start == last_end_;
   const Cycles cycles = gemm_cycles(config_, scratch_config_, descriptor.gemm(),
                                     follows ? GemmStart::back_to_back : GemmStart::after_idle);
-  note_work(descriptor.gemm());
+  work_.add(start, now(), work_of(descriptor.gemm()));
   const Picoseconds taken = clock_(cycles);
   ran_before_ = true;
   last_end_ = start + taken;
   return taken;
 }
 
-void PeGemm::note_work(const GemmDescriptor& gemm) {
+GemmWork PeGemm::work_of(const GemmDescriptor& gemm) const {
   const GemmShape shape = shape_of(gemm);
-  work_.multiply_accumulates += shape.m * shape.k * shape.n;
+  GemmWork work;
+  work.multiply_accumulates = shape.m * shape.k * shape.n;
   GemmConfig ideal = config_;
   ideal.dataflow = GemmDataflow::ideal;
-  work_.ideal += clock_(dataflow_cycles(ideal, shape, gemm.a.dtype, GemmStart::back_to_back));
-  work_.dataflow += clock_(gemm_cycles(config_, scratch_config_, gemm, GemmStart::back_to_back));
+  work.ideal = clock_(dataflow_cycles(ideal, shape, gemm.a.dtype, GemmStart::back_to_back));
+  work.dataflow = clock_(gemm_cycles(config_, scratch_config_, gemm, GemmStart::back_to_back));
+  return work;
 }
 
 void PeGemm::execute(const Descriptor& descriptor) {

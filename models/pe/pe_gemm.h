@@ -14,6 +14,13 @@ struct GemmWork {
   std::int64_t multiply_accumulates = 0;
   Picoseconds ideal;     ///< with every multiply-accumulator busy in every cycle
   Picoseconds dataflow;  ///< under the configured dataflow and scratch bandwidth, all commands back to back
+
+  GemmWork& operator+=(const GemmWork& other) {
+    multiply_accumulates += other.multiply_accumulates;
+    ideal += other.ideal;
+    dataflow += other.dataflow;
+    return *this;
+  }
 };
 
 /// Products out = a . b (+ out), one at a time; times by `gemm_cycles`. Products and sums are taken in f32, over k in
@@ -22,19 +29,20 @@ class PeGemm : public ComputeEngine {
  public:
   PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch);
 
-  [[nodiscard]] const GemmWork& work() const noexcept { return work_; }
+  /// Of the products that have begun.
+  [[nodiscard]] GemmWork work() const { return work_.at(now()); }
 
  private:
   [[nodiscard]] Picoseconds duration(const Descriptor& descriptor, Picoseconds start) override;
   void execute(const Descriptor& descriptor) override;
-  void note_work(const GemmDescriptor& gemm);
+  [[nodiscard]] GemmWork work_of(const GemmDescriptor& gemm) const;
 
   GemmConfig config_;
   ScratchConfig scratch_config_;
   Clock clock_;
   PeScratch& scratch_;
   numeric::MatrixMultiplier multiplier_;
-  GemmWork work_;
+  AheadAccount<GemmWork> work_;
   bool ran_before_ = false;
   Picoseconds last_end_;
 };

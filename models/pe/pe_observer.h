@@ -62,6 +62,10 @@ class PeObserver {
   PeObserver& operator=(const PeObserver&) = delete;
   virtual ~PeObserver() = default;
 
+  /// Whether it can be told of the end of an operation ahead of simulated time, in the call that issues the operation.
+  /// The others are told at that instant; all times are the same.
+  [[nodiscard]] virtual bool takes_ends_ahead() const { return false; }
+
   // ---- the program, in program order
 
   /// Pays the issue cost of an operation.

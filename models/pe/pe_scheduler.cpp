@@ -12,6 +12,11 @@ namespace {
 /// From END_REQ of one command to BEGIN_REQ of the next one on a socket that commands and parts share.
 constexpr Picoseconds socket_gap(1);
 
+/// What is kept for a while is answered at the end of its service.
+void forbid_answer_ahead(Payload& payload) {
+  if (auto* report = payload.get_extension<ExecutionReport>()) report->awaited = false;
+}
+
 constexpr Picoseconds no_end(std::numeric_limits<std::int64_t>::max());
 
 [[nodiscard]] constexpr Engine engine_of(CompositeStage stage) noexcept {
@@ -52,8 +57,15 @@ PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& co
 
 std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
   if (queue_.size() == queue_depth_) return std::nullopt;
-  wake_.notify();
-  return take(payload, at);
+  const bool forwards = queue_.empty() && !sharing();
+  const Picoseconds taken = take(payload, at);
+  if (!forwards || taken != at) forbid_answer_ahead(payload);
+  if (!forwards) {
+    wake_.notify();
+  } else if (!hand_on_next()) {
+    forbid_answer_ahead(payload);
+  }
+  return taken;
 }
 
 Picoseconds PeScheduler::take(Payload& payload, Picoseconds presented) {
@@ -167,6 +179,12 @@ void PeScheduler::take_withheld() {
 void PeScheduler::reject(Payload& payload) {
   payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
   commands_.respond(payload);
+}
+
+/// Passed on in the CPU's call, it goes on to the CPU.
+bool PeScheduler::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
+  const auto* report = payload.get_extension<ExecutionReport>();
+  return report != nullptr && report->awaited && commands_.respond_in_return(payload, at);
 }
 
 void PeScheduler::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }

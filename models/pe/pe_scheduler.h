@@ -59,6 +59,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
   void request_accepted(InitiatorPort& port) override;
   void response(InitiatorPort& port, Payload& payload) override;
+  [[nodiscard]] bool response_ahead(InitiatorPort& port, Payload& payload, Picoseconds at) override;
 
   [[nodiscard]] Picoseconds take(Payload& payload, Picoseconds presented);
   void dispatch();

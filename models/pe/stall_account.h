@@ -28,10 +28,19 @@ inline constexpr std::size_t time_cause_count = 12;
 
 [[nodiscard]] std::string_view name_of(TimeCause cause) noexcept;
 
+struct SpentTime {
+  TimeCause cause = TimeCause::issue;
+  Picoseconds time;
+};
+
 /// Picoseconds by cause. They sum to the lifetime exactly: time advances nowhere else.
 class StallAccount {
  public:
   void add(TimeCause cause, Picoseconds time) { times_[static_cast<std::size_t>(cause)] += time; }
+  StallAccount& operator+=(const SpentTime& spent) {
+    add(spent.cause, spent.time);
+    return *this;
+  }
   [[nodiscard]] Picoseconds of(TimeCause cause) const noexcept { return times_[static_cast<std::size_t>(cause)]; }
   [[nodiscard]] Picoseconds total() const;
 

@@ -9,6 +9,7 @@ Command& CommandPool::acquire(const Descriptor& descriptor) {
           reinterpret_cast<unsigned char*>(&command.descriptor), sizeof(Descriptor));
   command.report.start = Picoseconds(0);
   command.report.end = Picoseconds(0);
+  command.report.awaited = false;
   return command;
 }
 

@@ -15,6 +15,9 @@ class ExecutionReport : public tlm::tlm_extension<ExecutionReport> {
   SourceLocation where;  ///< of the call that issued it; the parts of a composite have their composite's
   Picoseconds start;
   Picoseconds end;
+  /// Nothing else happens on the issuer's side before this operation ends: an engine that knows the end at once may
+  /// answer at once, with the end annotated. Cleared by whoever keeps the command instead of passing it on in the call.
+  bool awaited = false;
 
   [[nodiscard]] tlm_extension_base* clone() const override { return new ExecutionReport(*this); }
   void copy_from(const tlm_extension_base& other) override { *this = static_cast<const ExecutionReport&>(other); }

@@ -34,6 +34,8 @@ void InitiatorPort::send(Payload& payload, Picoseconds delay) {
   const bool end_resp_due = status == tlm::TLM_UPDATED;
   if (at == now()) {
     take_response(payload, end_resp_due);
+  } else if (!end_resp_due && client_.response_ahead(*this, payload, at)) {
+    payload.release();
   } else {
     defer_response({at, &payload, end_resp_due});
   }

@@ -11,7 +11,7 @@ namespace kernwave {
 ///
 /// One request at a time is in its request phase (BEGIN_REQ to END_REQ); any number await their responses. Whatever way
 /// a target answers (ACCEPTED, UPDATED, COMPLETED, phases on the backward path, delays annotated), the client sees each
-/// response once, at the instant at which it takes effect.
+/// response once, at the instant at which it takes effect, or ahead of it if it asks for that (`response_ahead`).
 class InitiatorPort : private tlm::tlm_bw_transport_if<> {
  public:
   class Client {
@@ -20,6 +20,11 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
     virtual void request_accepted(InitiatorPort& port) = 0;
     /// The response has arrived, now. Must not send. The payload is released when this returns.
     virtual void response(InitiatorPort& port, Payload& payload) = 0;
+    /// The response has come in the return value of `send` and takes effect at `at`, later than now. True: the client
+    /// has taken it so, and the payload is released when `send` returns. False: `response` is called at that instant.
+    [[nodiscard]] virtual bool response_ahead(InitiatorPort& /*port*/, Payload& /*payload*/, Picoseconds /*at*/) {
+      return false;
+    }
 
    protected:
     ~Client() = default;

@@ -42,11 +42,19 @@ tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& p
   payload.acquire();
   const Picoseconds current = now();
   const Picoseconds at = current + to_picoseconds(delay);
+  presented_ = &payload;
+  responded_ = false;
   const std::optional<Picoseconds> taken = client_.request(*this, payload, at);
+  presented_ = nullptr;
   if (!taken) {
     withheld_ = &payload;
     withheld_since_ = at;
     return tlm::TLM_ACCEPTED;
+  }
+  if (responded_) {
+    delay = to_sc_time(std::max(*taken, responded_at_) - current);
+    payload.release();
+    return tlm::TLM_COMPLETED;
   }
   if (*taken != at) delay = to_sc_time(*taken - current);
   phase = tlm::END_REQ;
@@ -63,11 +71,19 @@ void TargetPort::accept_withheld(Picoseconds at) {
 
 void TargetPort::respond(Payload& payload) {
   if (!blocking_.empty()) {
-    responded_.notify();
+    blocking_call_due_.notify();
     if (end_blocking_call(payload)) return;
   }
+  if (respond_in_return(payload, now())) return;
   responses_.push_back(&payload);
   if (!awaiting_end_resp_) send_responses();
+}
+
+bool TargetPort::respond_in_return(Payload& payload, Picoseconds at) noexcept {
+  if (!presents(payload)) return false;
+  responded_ = true;
+  responded_at_ = at;
+  return true;
 }
 
 void TargetPort::b_transport(Payload& payload, sc_core::sc_time& delay) {
@@ -80,8 +96,8 @@ void TargetPort::b_transport(Payload& payload, sc_core::sc_time& delay) {
   }
   BlockingCall call{&payload};
   blocking_.push_back(&call);
-  while (!client_.request(*this, payload, now())) sc_core::wait(responded_);
-  while (!call.done) sc_core::wait(responded_);
+  while (!client_.request(*this, payload, now())) sc_core::wait(blocking_call_due_);
+  while (!call.done) sc_core::wait(blocking_call_due_);
   if (lends_manager) {
     payload.release();
     payload.set_mm(nullptr);

@@ -12,8 +12,8 @@ namespace kernwave {
 /// A target socket with the state that the base protocol asks a target to keep.
 ///
 /// A `b_transport` call becomes a request like any other, so both styles take the same time; its payload needs no
-/// memory manager. The client may pass either on by `nb_transport`: for the time of the call the port stands in for the
-/// memory manager of a payload that has none.
+/// memory manager. The client may pass either on by `nb_transport`, also inside `request`: for the time of a blocking
+/// call the port stands in for the memory manager of a payload that has none.
 class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_interface {
  public:
   class Client {
@@ -42,8 +42,14 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   /// Ends the request phase of the withheld request at `at`, but not before now or its BEGIN_REQ.
   void accept_withheld(Picoseconds at = Picoseconds(0));
   /// Sends BEGIN_RESP now, or as soon as the response before it has been acknowledged. What it frees (a place in the
-  /// client's queue) must be free by then.
+  /// client's queue) must be free by then. Inside the client's `request` for that payload the response leaves in the
+  /// return value instead, at the instant of END_REQ.
   void respond(Payload& payload);
+  /// The client's `request` for that payload is under way, by nb_transport.
+  [[nodiscard]] bool presents(const Payload& payload) const noexcept { return presented_ == &payload; }
+  /// Inside the client's `request` for that payload: the response leaves in the return value, in effect at `at`, now or
+  /// later, which ends the request phase too. Returns false elsewhere: `respond` at that instant.
+  [[nodiscard]] bool respond_in_return(Payload& payload, Picoseconds at) noexcept;
 
   [[nodiscard]] TargetSocket& socket() noexcept { return socket_; }
 
@@ -72,8 +78,11 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   bool awaiting_end_resp_ = false;
   RingQueue<Payload*> responses_;
   std::vector<BlockingCall*> blocking_;
+  Payload* presented_ = nullptr;  // its BEGIN_REQ is being handed to the client by nb_transport_fw
+  Picoseconds responded_at_;      // of that one, if it left in the return value
+  bool responded_ = false;
   sc_core::sc_event response_free_;
-  sc_core::sc_event responded_;  // wakes blocking calls
+  sc_core::sc_event blocking_call_due_;  // wakes blocking calls
   TargetSocket socket_;
 };
 

@@ -12,7 +12,8 @@ RunLedger::RunLedger() {
   sc_core::sc_spawn([this] { look_for_deadlock(); }, sc_core::sc_gen_unique_name("look_for_deadlock"), &options);
 }
 
-/// A delta cycle after the last activity ended: a kernel that it woke has become one by now.
+/// A delta cycle after the last activity ended: a kernel that it woke has become one by now. If a kernel was ahead of
+/// simulated time when it began to wait, when that has come.
 void RunLedger::look_for_deadlock() {
   if (activities_ > 0 || running_ == 0) return;
   deadlocked_ = true;

@@ -1,6 +1,7 @@
 // Who is still running: how a simulation knows its end instead of guessing it from silence.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,11 +54,13 @@ class RunLedger {
   }
   void activity_ends() {
     moved();
-    if (--activities_ == 0) quiet_.notify(sc_core::SC_ZERO_TIME);
+    if (--activities_ == 0) quiet_.notify(to_sc_time(moved_at_ - now()));
   }
 
   /// There is progress: something was issued or has completed. Activities that begin and end say so too.
-  void moved() noexcept { moved_at_ = now(); }
+  void moved() noexcept { moved(now()); }
+  /// The same of somebody who is ahead of simulated time, at `at`.
+  void moved(Picoseconds at) noexcept { moved_at_ = std::max(moved_at_, at); }
   /// The last instant at which there was progress.
   [[nodiscard]] Picoseconds moved_at() const noexcept { return moved_at_; }
   /// For how long `run_to_end` goes on without progress; 0: for ever.

@@ -48,7 +48,7 @@ Bounds compulsory_bounds(const System& system, const std::vector<CompulsoryWork>
   std::vector<CompulsoryWork> cubes(static_cast<std::size_t>(config.cubes));
   for (std::size_t i = 0; i < work.size(); ++i) {
     const CompulsoryWork& mine = work[i];
-    const GemmWork& issued = system.pe(PeId(static_cast<std::int64_t>(i))).gemm_work();
+    const GemmWork issued = system.pe(PeId(static_cast<std::int64_t>(i))).gemm_work();
     CompulsoryWork& cube = cubes[i / static_cast<std::size_t>(config.pes_per_cube)];
     cube.read += mine.read;
     cube.written += mine.written;

@@ -70,6 +70,8 @@ void Runs::check_modes(ProgramReport& report) const {
                                             full.latency().count(), none.latency().count()));
     } else if (full.log() != none.log()) {
       report.failures.push_back(fmt::format("{}: the op log differs without data", name_of(full.policy())));
+    } else if (full.account() != none.account()) {
+      report.failures.push_back(fmt::format("{}: time goes elsewhere without data", name_of(full.policy())));
     }
   }
 }

@@ -48,12 +48,25 @@ ProgramVariant::ProgramVariant(const std::string& name, const Program& program, 
       system_(name.c_str(), program.machine.config(), mode, connector_) {
   observers_.add(log_);
   observers_.add(path_);
+  if (mode == DataMode::none) observers_.add(told_at_the_instant_);
   system_.set_observer(&observers_);
   if (mode == DataMode::full) {
     const std::vector<std::vector<float>> data = initial_data(program);
     for (std::size_t i = 0; i < data.size(); ++i) platform::write(system_, tensor_of(program.areas[i]), data[i]);
   }
   launch(program, system_, policy);
+}
+
+std::string ProgramVariant::account() const {
+  std::string text;
+  for (std::int64_t id = 0; id < system_.pe_count(); ++id) {
+    const StallAccount spent = system_.pe(PeId(id)).cpu().account();
+    for (std::size_t i = 0; i < time_cause_count; ++i) {
+      const auto cause = static_cast<TimeCause>(i);
+      text += fmt::format("PE {} {} {}\n", id, name_of(cause), spent.of(cause).count());
+    }
+  }
+  return text;
 }
 
 std::vector<std::string> ProgramVariant::problems(const Work& work) const {

@@ -16,6 +16,7 @@
 
 namespace kernwave::testing {
 
+/// With data, ends of operations are told ahead of simulated time; without data, each at its instant: the same run.
 /// Construct during elaboration, with a name that no other has; then `program` must outlive it. Several may run at
 /// once.
 class ProgramVariant {
@@ -28,6 +29,8 @@ class ProgramVariant {
   [[nodiscard]] Picoseconds latency() const { return system_.ledger().end(); }
   /// The op log without source lines.
   [[nodiscard]] std::string log() const { return to_csv(log_.rows(), traces::SourceLines::without); }
+  /// Where the time of each PE went.
+  [[nodiscard]] std::string account() const;
 
   /// After the run: what must hold of any run of the program, a sentence for each thing that does not.
   [[nodiscard]] std::vector<std::string> problems(const Work& work) const;
@@ -47,6 +50,7 @@ class ProgramVariant {
   traces::MonitoringConnector connector_;
   traces::OpLog log_;
   traces::CriticalPath path_;
+  PeObserver told_at_the_instant_;  // it takes no end ahead of simulated time
   traces::PeObserverGroup observers_;
   System system_;
 };

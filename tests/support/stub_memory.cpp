@@ -112,7 +112,7 @@ void StubMemory::serve(Payload& payload) {
   const std::uint64_t length = payload.get_data_length();
   const auto address = static_cast<std::uint64_t>(HbmAddress(payload.get_address()).offset().count());
   const bool fits = length <= longest_burst && (length & (length - 1)) == 0 && address % length == 0;
-  payload.set_response_status(fits ? timing_.status : tlm::TLM_BURST_ERROR_RESPONSE);
+  payload.set_response_status(fits || timing_.any_length ? timing_.status : tlm::TLM_BURST_ERROR_RESPONSE);
   if (payload.is_response_error()) return;
   std::uint8_t* stored = bytes_.data() + address;
   if (payload.is_read()) {

@@ -34,10 +34,11 @@ struct StubTiming {
   Picoseconds annotation{1'000};  ///< D
   std::int64_t batch = 8;         ///< B
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
+  bool any_length = false;  ///< not only those that StubMemory names
 };
 
 /// Bytes behind two target sockets. It takes lengths that are powers of two up to 64, naturally aligned; anything else
-/// is a burst error. It does not look at the cube in an address.
+/// is a burst error, unless `any_length` is set. It does not look at the cube in an address.
 class StubMemory : public sc_core::sc_module {
  public:
   static constexpr std::uint64_t longest_burst = 64;

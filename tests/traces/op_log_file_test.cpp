@@ -245,7 +245,7 @@ TEST_F(OpLogFile, BusyTimesAddUpToTheStatisticsOfEveryEngine) {
       for (const auto& [engine, name] :
            {std::pair(Engine::dma_read, "dma_read"), std::pair(Engine::dma_write, "dma_write"),
             std::pair(Engine::gemm, "gemm"), std::pair(Engine::ipcq, "ipcq"), std::pair(Engine::math, "math")}) {
-        const EngineStatistics& statistics = pe.statistics(engine);
+        const EngineStatistics statistics = pe.statistics(engine);
         EXPECT_GT(statistics.operations, 0);
         expected += std::to_string(id) + "," + name + "," + std::to_string(statistics.operations) + "," +
                     std::to_string(statistics.busy.count()) + "\n";

@@ -23,6 +23,7 @@ class RaceDetector : public PeObserver {
  public:
   explicit RaceDetector(const SystemConfig& config);
 
+  [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void submitted(const IssuedOperation& operation) override;
   void wait_ends(const ProgramWait& wait, Picoseconds to) override;
 

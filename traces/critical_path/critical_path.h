@@ -49,6 +49,7 @@ class CriticalPath : public PeObserver {
   [[nodiscard]] std::size_t history_size() const noexcept { return pool_.nodes(); }
 
   // PeObserver
+  [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override;
   void submitted(const IssuedOperation& operation) override;
   void wait_ends(const ProgramWait& wait, Picoseconds to) override;

@@ -20,6 +20,7 @@ struct OperationRow {
 /// Collects the operations of any number of PEs.
 class OpLog : public PeObserver {
  public:
+  [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void completed(const CompletedOperation& operation) override;
 
   /// By end, PE, sequence number and part: an order that depends on nothing but the run.

@@ -1,0 +1,64 @@
+// What happened ahead of simulated time, kept apart until simulated time gets there.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "models/base/quantity.h"
+
+namespace kernwave {
+
+/// A Sum of Values (Sum += Value) each of which counts from an instant on, noted in ascending order of these: a run
+/// that ends early has counted nothing that lies behind its end.
+template <typename Sum, typename Value = Sum>
+class AheadAccount {
+ public:
+  void add(Picoseconds at, Picoseconds now, const Value& value) {
+    if (!ahead_.empty() && ahead_.back().at <= now) settle();
+    if (at > now) {
+      ahead_.push_back({at, value});
+    } else {
+      settled_ += value;
+    }
+  }
+
+  /// What counts at `now`.
+  [[nodiscard]] Sum at(Picoseconds now) const {
+    Sum sum = settled_;
+    for (const Entry& entry : ahead_) {
+      if (entry.at <= now) sum += entry.value;
+    }
+    return sum;
+  }
+
+  /// What lies behind `now` will not come: forgets it. Returns the first of what was forgotten.
+  std::optional<Value> cut(Picoseconds now) {
+    const auto first = std::find_if(ahead_.begin(), ahead_.end(), [now](const Entry& entry) { return entry.at > now; });
+    const std::optional<Value> lost = first == ahead_.end() ? std::nullopt : std::optional<Value>(first->value);
+    ahead_.erase(first, ahead_.end());
+    settle();
+    return lost;
+  }
+
+  /// How many values are kept apart.
+  [[nodiscard]] std::size_t ahead() const noexcept { return ahead_.size(); }
+
+ private:
+  struct Entry {
+    Picoseconds at;
+    Value value;
+  };
+
+  /// All of them count now.
+  void settle() {
+    for (const Entry& entry : ahead_) settled_ += entry.value;
+    ahead_.clear();
+  }
+
+  Sum settled_{};
+  std::vector<Entry> ahead_;
+};
+
+}  // namespace kernwave
