@@ -139,9 +139,10 @@ RunOutcome simulate(const RunRequest& request, const Workload& workload, const R
   System system("system", request.configuration.system, request.data, connector);
   if (request.data == DataMode::full) workload.place_data(system);
   workload.launch(system, request.policy);
-  std::optional<InterruptCatcher> interrupts;  // until the traces are in their places
-  if (options.interruptible) interrupts.emplace();
+  const BrokenPipesAreErrors broken_pipes;
   RunOutputs outputs(options.outputs, system);
+  std::optional<InterruptCatcher> interrupts;  // until the outputs of an interrupted run are in their places
+  if (options.interruptible) interrupts.emplace();
   const RunChecks checks(request.checks, system);
   for (PeObserver* observer : checks.observers()) outputs.observe(*observer);
   outputs.attach();
@@ -150,13 +151,18 @@ RunOutcome simulate(const RunRequest& request, const Workload& workload, const R
   const traces::RunNote note = note_of(run.end, system);
   outputs.finish_traces(note);
   fail_if_bad(run.end, system, checks, outputs.problems());
-  const bool after_the_end = interrupts && interrupts->caught() && note.complete;
-  interrupts.reset();
-  if (after_the_end) (void)std::raise(SIGINT);  // as if it came now
+  const int signal = interrupts ? interrupts->caught() : 0;
+  if (note.complete) {
+    interrupts.reset();
+    if (signal != 0) (void)std::raise(signal);  // as if it came now
+  }
 
-  RunOutcome outcome{
-      result_document(request, workload, system, note, run.seconds), !note.complete, note.end, {}, checks.warnings()};
-  if (outcome.interrupted) {
+  RunOutcome outcome{result_document(request, workload, system, note, run.seconds),
+                     note.complete ? 0 : signal,
+                     note.end,
+                     {},
+                     checks.warnings()};
+  if (outcome.interrupted_by != 0) {
     for (std::string& error : checks.errors()) outcome.warnings.push_back(std::move(error));
   }
   for (const std::string& warning : outcome.warnings) outcome.document["warnings"].push_back(warning);

@@ -19,6 +19,7 @@
 #include "platform/files.h"
 #include "platform/run/simulate.h"
 #include "platform/run/summary.h"
+#include "platform/text_stream.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
 #include "tests/support/child.h"
@@ -298,7 +299,10 @@ TEST(Headline, LatencyIsTheSameWithAndWithoutData) {
 TEST(Headline, LeavesTablesAndAllDocuments) {
   const fs::path folder = fs::path(::testing::TempDir()) / ("kernwave_headline_" + std::to_string(::getpid()));
   // The tables are printed too.
-  kernwave::testing::in_child([&folder] { run_headline({folder.string(), DataMode::none, "kernwave headline"}); });
+  kernwave::testing::in_child([&folder] {
+    TextStream out(stdout);
+    run_headline({folder.string(), DataMode::none, "kernwave headline"}, out);
+  });
   const std::string tables = read_file((folder / "headline.txt").string());
   const Json documents = parse_json(read_file((folder / "headline.json").string()), "headline.json");
   fs::remove_all(folder);

@@ -15,12 +15,12 @@
 #include "platform/config/configuration.h"
 #include "platform/files.h"
 #include "platform/json/json.h"
-#include "platform/pending_file.h"
 #include "tests/support/child.h"
 #include "tests/support/error_text.h"
 #include "tests/support/process.h"
 #include "tests/support/simulation.h"
 #include "tests/support/temporary_folder.h"
+#include "traces/files/pending_file.h"
 
 namespace kernwave::platform::outputs_test {
 namespace {
@@ -189,7 +189,7 @@ class StandIn : public TraceOutput, private PeObserver, private ChannelObserver 
     std::ostringstream text;
     text << (note.complete ? "complete" : note.reason) << " " << note.end.count() << " " << completed_ << " "
          << served_;
-    write_file_atomically(file_.temporary_path(), text.str());
+    file_.write(text.str());
     file_.commit();
   }
 
@@ -197,7 +197,7 @@ class StandIn : public TraceOutput, private PeObserver, private ChannelObserver 
   void completed(const CompletedOperation& /*operation*/) override { ++completed_; }
   void served(const ChannelService& /*service*/) override { ++served_; }
 
-  PendingFile file_;
+  traces::PendingFile file_;
   std::string failure_;
   int completed_ = 0;
   int served_ = 0;
@@ -212,7 +212,7 @@ TEST_F(Outputs, AreEachToldOfTheRunAndFailAlone) {
     outputs.add(std::make_unique<StandIn>(path("c"), ""));
     outputs.attach();
     simulation.run([](tl::Context& tl) { tl.load(HbmAddress(0), {2, 128}, DType::f16); });
-    EXPECT_EQ(entries(), 3U) << "temporary files";
+    EXPECT_EQ(testing::files_open_in(folder_, ::getpid()).count, 3);
     EXPECT_FALSE(fs::exists(path("a")));
     outputs.finish_traces({true, "", simulation.latency()});
     EXPECT_EQ(outputs.problems(), std::vector<std::string>{"cannot write \"" + path("b") + "\": the pen is dry"});
