@@ -17,14 +17,14 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
 }  // namespace
 
-ByteStream::ByteStream(const std::string& path, Compression compression) : buffer_(buffer_bytes) {
-  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) throw write_error(errno);
+ByteStream::ByteStream(int file, Compression compression) : buffer_(buffer_bytes), file_(file) {
   if (compression == Compression::none) return;
+  const int of_zlib = ::fcntl(file_, F_DUPFD_CLOEXEC, 0);  // which closes it
+  if (of_zlib < 0) throw write_error(errno);
   // The fastest level: the default one takes nearly three times as long for a file that is 15 % smaller.
-  compressed_ = gzdopen(file_, "wb1");
+  compressed_ = gzdopen(of_zlib, "wb1");
   if (compressed_ == nullptr) {
-    ::close(file_);
+    ::close(of_zlib);
     throw write_error(ENOMEM);
   }
   gzbuffer(compressed_, buffer_bytes);
@@ -68,16 +68,19 @@ void ByteStream::write_compressed() {
 void ByteStream::close() {
   flush();
   release();
+  check();
+}
+
+void ByteStream::check() const {
   if (failed()) throw write_error(error_);
 }
 
 void ByteStream::release() {
-  if (file_ < 0) return;
+  if (compressed_ == nullptr) return;
   errno = 0;
-  const bool closed = compressed_ != nullptr ? gzclose(compressed_) == Z_OK : ::close(file_) == 0;
+  const bool closed = gzclose(compressed_) == Z_OK;
   if (!closed && !failed()) fail();
   compressed_ = nullptr;
-  file_ = -1;
 }
 
 void ByteStream::fail() noexcept { error_ = errno != 0 ? errno : EIO; }

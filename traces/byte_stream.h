@@ -1,9 +1,8 @@
-// A file that is written from its beginning to its end, plain or compressed.
+// Bytes that are written one after another, plain or compressed.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +15,8 @@ enum class Compression : std::uint8_t { none, gzip };
 /// The same bytes make the same file, compressed or not. What goes wrong while writing is kept until `close`.
 class ByteStream {
  public:
-  /// Throws WriteError if the file cannot be opened.
-  ByteStream(const std::string& path, Compression compression);
+  /// Writes to an open file, which must outlive it, from where that stands.
+  ByteStream(int file, Compression compression);
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;
   ~ByteStream();
@@ -31,7 +30,9 @@ class ByteStream {
   void put(const char* end) noexcept { size_ = static_cast<std::size_t>(end - buffer_.data()); }
   /// A write has failed; those that follow do nothing.
   [[nodiscard]] bool failed() const noexcept { return error_ != 0; }
-  /// Throws WriteError if not all has been written.
+  /// Throws WriteError if a write has failed.
+  void check() const;
+  /// The last call. Throws WriteError if not all has been written.
   void close();
 
  private:
@@ -44,7 +45,7 @@ class ByteStream {
   std::vector<char> buffer_;
   std::size_t size_ = 0;
   gzFile_s* compressed_ = nullptr;
-  int file_ = -1;
+  int file_;
   int error_ = 0;  // of the system: that of the first write that failed
 };
 

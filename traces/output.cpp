@@ -1,13 +1,9 @@
 #include "traces/output.h"
 
-#include <cerrno>
-#include <system_error>
+#include "traces/files/open_file.h"
 
 namespace kernwave::traces {
 
-WriteError write_error(int error) {
-  const bool full = error == ENOSPC || error == EDQUOT;
-  return WriteError(full ? "the disk is full" : std::generic_category().message(error));
-}
+WriteError write_error(int error) { return WriteError(reason_of(error)); }
 
 }  // namespace kernwave::traces

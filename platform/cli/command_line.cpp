@@ -81,10 +81,21 @@ void add_choice(CLI::App& app, const std::string& name, Value& value, const std:
       ->type_name(names);
 }
 
+/// The path of a file or folder, or a name that may be one.
+CLI::Option& add_path(CLI::App& app, const std::string& name, std::string& path, const std::string& help) {
+  return *app.add_option_function<std::string>(
+      name,
+      [name, &path](const std::string& text) {
+        if (text.empty()) throw CLI::ValidationError(name, "the name is empty");
+        path = text;
+      },
+      help);
+}
+
 void add_configuration(CLI::App& app, ConfigurationRequest& request) {
-  app.add_option("--config", request.source, "Preset (kernwave list), or a .toml file that builds on one")
-      ->type_name("PRESET|FILE")
-      ->capture_default_str();
+  add_path(app, "--config", request.source, "Preset (kernwave list), or a .toml file that builds on one")
+      .type_name("PRESET|FILE")
+      ->default_str(request.source);
   app.add_option("--set", request.overrides, "Override one key, for instance pe.gemm.rows=128; may be repeated")
       ->type_name("KEY=VALUE")
       ->take_all()
@@ -108,7 +119,7 @@ CLI::Option& add_time(CLI::App& app, const std::string& name, std::function<void
 
 void add_outputs(CLI::App& app, OutputRequest& outputs) {
   const auto add_file = [&app](const std::string& name, std::string& path, const std::string& help) {
-    return app.add_option(name, path, help)->type_name("FILE");
+    return add_path(app, name, path, help).type_name("FILE");
   };
   add_file("--json", outputs.json, "Write the result document to this file");
   CLI::Option* vcd = add_file("--vcd", outputs.vcd, "Write waveforms of the run: .vcd");
@@ -174,8 +185,8 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   CLI::App& sub = *app.add_subcommand("run", "Simulate one kernel and print what it took and why");
   WorkloadRequest& workload = run.workload;
   sub.add_option("KERNEL", workload.kernel, "A kernel that `kernwave list` shows")->required();
-  sub.add_option("--model", run.model, "Attention shape: a model's name, or the path of a config.json or of its folder")
-      ->type_name("NAME|FILE");
+  add_path(sub, "--model", run.model, "Attention shape: a model's name, or the path of a config.json or of its folder")
+      .type_name("NAME|FILE");
   add_count(sub, "--batch", workload.batch, "Sequences (default 1)");
   add_counts(sub, "--s-q", workload.s_q, "Queries of each sequence (default: 1 for decode, --s-kv for prefill)");
   add_counts(sub, "--s-kv", workload.s_kv, "Keys of each sequence: one count, or one for each sequence");
@@ -213,7 +224,7 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
 void add_headline(CLI::App& app, HeadlineCommand& headline, std::optional<Command>& command) {
   CLI::App& sub =
       *app.add_subcommand("headline", "Attention of Llama-3.1-8B and 70B under every policy, on both presets");
-  sub.add_option("--out", headline.out, "Folder for the results")->type_name("FOLDER")->capture_default_str();
+  add_path(sub, "--out", headline.out, "Folder for the results").type_name("FOLDER")->default_str(headline.out);
   add_choice(sub, "--data", headline.data, data_modes,
              "Compute and check results (full, default), or time alone (none)");
   sub.callback([&headline, &command] { command = headline; });
@@ -228,10 +239,10 @@ void add_config(CLI::App& app, ConfigCommand& config, std::optional<Command>& co
 
 void add_compare(CLI::App& app, CompareCommand& compare, std::optional<Command>& command) {
   CLI::App& sub = *app.add_subcommand("compare", "Two results side by side: what differs, and where the time went");
-  sub.add_option("A", compare.a, "Result document (kernwave run --json)")->type_name("FILE")->required();
-  sub.add_option("B", compare.b, "Another one")->type_name("FILE")->required();
-  sub.add_option("--report", compare.report, "Write the comparison as a page for a browser to this file")
-      ->type_name("FILE");
+  add_path(sub, "A", compare.a, "Result document (kernwave run --json)").type_name("FILE")->required();
+  add_path(sub, "B", compare.b, "Another one").type_name("FILE")->required();
+  add_path(sub, "--report", compare.report, "Write the comparison as a page for a browser to this file")
+      .type_name("FILE");
   sub.callback([&compare, &command] { command = compare; });
 }
 

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <memory>
 
 #include "platform/cli/command_line.h"
 #include "platform/cli/exit_code.h"
+#include "platform/cli/fifo_readers.h"
 #include "platform/cli/option_effects.h"
 #include "platform/config/units.h"
 #include "platform/files.h"
@@ -16,11 +19,14 @@
 #include "platform/report/result_check.h"
 #include "platform/run/headline.h"
 #include "platform/run/interrupt.h"
+#include "platform/run/output_names.h"
 #include "platform/run/outputs.h"
 #include "platform/run/simulate.h"
 #include "platform/run/summary.h"
 #include "platform/run/what_if_verifier.h"
+#include "platform/text_stream.h"
 #include "platform/workload/model_shape.h"
+#include "traces/files/open_file.h"
 
 namespace kernwave::platform {
 
@@ -29,7 +35,7 @@ namespace {
 constexpr std::size_t predictions_put_to_the_test = 3;
 
 void warn(const Configuration& configuration) {
-  for (const std::string& warning : configuration.warnings) fmt::print(stderr, "kernwave: warning: {}\n", warning);
+  for (const std::string& warning : configuration.warnings) complain("warning: " + warning);
 }
 
 /// The command as it could be typed again.
@@ -50,19 +56,46 @@ void warn(const Configuration& configuration) {
   return text;
 }
 
-int carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
-  fmt::print("Kernels\n");
-  for (const KernelDescription& kernel : kernel_catalogue()) {
-    fmt::print("  {:<30}{}\n", kernel.name, kernel.description);
+/// Where text goes beside outputs: to standard error where one of them is standard output.
+class Beside {
+ public:
+  Beside(TextStream& out, const std::vector<std::string>& outputs)
+      : out_(std::any_of(outputs.begin(), outputs.end(), is_standard_output) ? errors_ : out) {}
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+  ~Beside() = default;
+
+  void print(std::string_view text) noexcept { out_.print(text); }
+
+ private:
+  TextStream errors_{stderr};
+  TextStream& out_;
+};
+
+/// A command line as it is carried out.
+struct Invocation {
+  std::string command;  ///< as it could be typed again
+  TextStream& out;      ///< standard output
+
+  template <typename... Values>
+  void print(fmt::format_string<Values...> format, Values&&... values) const {
+    out.print(fmt::format(format, std::forward<Values>(values)...));
   }
-  fmt::print("\nModels (--model; or the path of a Hugging Face config.json or of its folder)\n");
+};
+
+int carry_out(const ListCommand& /*list*/, const Invocation& invocation) {
+  invocation.print("Kernels\n");
+  for (const KernelDescription& kernel : kernel_catalogue()) {
+    invocation.print("  {:<30}{}\n", kernel.name, kernel.description);
+  }
+  invocation.print("\nModels (--model; or the path of a Hugging Face config.json or of its folder)\n");
   for (const ModelShape& model : shipped_models()) {
-    fmt::print("  {:<30}{} query heads, {} KV heads, head_dim {}\n", model.name, model.query_heads, model.kv_heads,
+    invocation.print("  {:<30}{} query heads, {} KV heads, head_dim {}\n", model.name, model.query_heads, model.kv_heads,
                model.head_dim);
   }
-  fmt::print("\nPresets (--config; or the path of a .toml file)\n");
-  for (const PresetDescription& preset : presets()) fmt::print("  {:<30}{}\n", preset.name, preset.description);
-  fmt::print(
+  invocation.print("\nPresets (--config; or the path of a .toml file)\n");
+  for (const PresetDescription& preset : presets()) invocation.print("  {:<30}{}\n", preset.name, preset.description);
+  invocation.print(
       "\nPolicies (--policy)\n"
       "  blocking                      every operation waits for its completion where it is issued\n"
       "  lazy                          loads, stores and sends do not: a load is awaited where it is first used\n"
@@ -72,30 +105,35 @@ int carry_out(const ListCommand& /*list*/, const std::string& /*command*/) {
 
 [[nodiscard]] Json load_json(const std::string& path) { return parse_json(read_file(path), path); }
 
-int carry_out(const CompareCommand& compare, const std::string& /*command*/) {
-  if (!compare.report.empty()) check_writable(compare.report);
+int carry_out(const CompareCommand& compare, const Invocation& invocation) {
+  std::vector<NamedFile> outputs;
+  if (!compare.report.empty()) outputs.push_back({"--report", compare.report});
+  check_names(outputs, {{"A", compare.a}, {"B", compare.b}});
   const Json a = load_json(compare.a);
   const Json b = load_json(compare.b);
   const ComparedRun of_a{compare.a, a};
   const ComparedRun of_b{compare.b, b};
   const std::string text = comparison_text(of_a, of_b);
-  if (!compare.report.empty()) write_file_atomically(compare.report, comparison_html(of_a, of_b));
-  fmt::print("{}", text);
+  if (!compare.report.empty()) {
+    const auto readers = wait_for_readers({compare.report});
+    write_file_atomically(compare.report, comparison_html(of_a, of_b));
+  }
+  Beside(invocation.out, {compare.report}).print(text);
   return good;
 }
 
-/// "kernwave: " before each line of a message that may have several.
-void complain(const std::string& message) {
-  std::size_t begin = 0;
-  while (begin < message.size()) {
-    const std::size_t end = std::min(message.find('\n', begin), message.size());
-    fmt::print(stderr, "kernwave: {}\n", message.substr(begin, end - begin));
-    begin = end + 1;
+/// What the command reads; a model and a preset that have only a name are no files.
+[[nodiscard]] std::vector<NamedFile> inputs_of(const RunCommand& run) {
+  std::vector<NamedFile> inputs{{"--config", run.configuration.source}};
+  if (!run.model.empty()) {
+    inputs.push_back({"--model", run.model});
+    inputs.push_back({"--model", (std::filesystem::path(run.model) / "config.json").string()});
   }
+  return inputs;
 }
 
-int carry_out(const RunCommand& run, const std::string& command) {
-  check_outputs(run.outputs);
+int carry_out(const RunCommand& run, const Invocation& invocation) {
+  check_outputs(run.outputs, inputs_of(run));
   const Configuration configuration = load_configuration(run.configuration);
   WorkloadRequest request = run.workload;
   if (!run.model.empty()) request.model = load_model_shape(run.model);
@@ -105,7 +143,7 @@ int carry_out(const RunCommand& run, const std::string& command) {
                           request.kernel,
                           run.policy,
                           run.data,
-                          command,
+                          invocation.command,
                           run.checks,
                           options_without_effect(run, workload->shape())};
   const bool progress = !run.quiet && ::isatty(STDERR_FILENO) == 1;
@@ -115,52 +153,55 @@ int carry_out(const RunCommand& run, const std::string& command) {
     verifier = std::make_unique<WhatIfVerifier>(to_run, *workload);
     options.verify = [&verifier](Json& critical_path) { verifier->verify(critical_path, predictions_put_to_the_test); };
   }
+  const auto readers = wait_for_readers(paths_of(run.outputs));
   const RunOutcome outcome = simulate(to_run, *workload, options);
   if (!run.quiet) {
-    for (const std::string& line : workload->plan()) fmt::print("plan: {}\n", line);
-    fmt::print("{}", summary(outcome.document));
+    Beside text(invocation.out, paths_of(run.outputs));
+    for (const std::string& line : workload->plan()) text.print(fmt::format("plan: {}\n", line));
+    text.print(summary(outcome.document));
   }
   if (!run.quiet) {
     for (const std::string& note : outcome.notes) complain("note: " + note);
   }
   for (const std::string& warning : outcome.warnings) complain("warning: " + warning);
   for (const std::string& problem : outcome.problems) complain(problem);
-  if (outcome.interrupted) {
-    complain(fmt::format("interrupted at {} of simulated time{}", time_text(outcome.end.count()),
+  if (outcome.interrupted_by != 0) {
+    complain(fmt::format("{} at {} of simulated time{}", interruption_text(outcome.interrupted_by),
+                         time_text(outcome.end.count()),
                          run.outputs.any_file() ? "; outputs hold what happened up to there" : ""));
-    return interrupted_exit_code;
+    return exit_code_of_signal(outcome.interrupted_by);
   }
   require_right_result(outcome.document);
   return outcome.problems.empty() ? good : simulation_failed;
 }
 
-int carry_out(const HeadlineCommand& headline, const std::string& command) {
-  run_headline({headline.out, headline.data, command});
+int carry_out(const HeadlineCommand& headline, const Invocation& invocation) {
+  run_headline({headline.out, headline.data, invocation.command}, invocation.out);
   return good;
 }
 
-int carry_out(const ConfigCommand& config, const std::string& /*command*/) {
+int carry_out(const ConfigCommand& config, const Invocation& invocation) {
   if (config.keys) {
-    fmt::print("{}", keys_as_markdown());
+    invocation.print("{}", keys_as_markdown());
     return good;
   }
   const Configuration configuration = load_configuration(config.configuration);
   warn(configuration);
-  fmt::print("{}", to_toml(configuration));
+  invocation.print("{}", to_toml(configuration));
   return good;
 }
 
-}  // namespace
-
-int run_command_line(const std::vector<std::string>& arguments) {
+/// Everything but the end of standard output.
+[[nodiscard]] int carry_out(const std::vector<std::string>& arguments, TextStream& out) {
   const ParsedCommandLine parsed = parse_command_line(arguments);
   if (!parsed.command) {
-    fmt::print(parsed.exit_code == good ? stdout : stderr, "{}", parsed.text);
+    TextStream errors(stderr);
+    (parsed.exit_code == good ? out : errors).print(parsed.text);
     return parsed.exit_code;
   }
-  const std::string command = quoted_command(arguments);
+  const Invocation invocation{quoted_command(arguments), out};
   try {
-    return std::visit([&command](const auto& chosen) { return carry_out(chosen, command); }, *parsed.command);
+    return std::visit([&invocation](const auto& chosen) { return carry_out(chosen, invocation); }, *parsed.command);
   } catch (const SimulationError& error) {
     complain(error.what());
     return simulation_failed;
@@ -186,6 +227,18 @@ int run_command_line(const std::vector<std::string>& arguments) {
     return simulation_failed;
   }
   return usage_error;
+}
+
+}  // namespace
+
+int run_command_line(const std::vector<std::string>& arguments) {
+  keep_standard_descriptors();
+  TextStream out(stdout);
+  const int code = carry_out(arguments, out);
+  const int error = out.finish();
+  if (error == 0) return code;
+  complain("cannot write standard output: " + traces::reason_of(error));
+  return code == good ? simulation_failed : code;
 }
 
 }  // namespace kernwave::platform

@@ -73,13 +73,8 @@ void end_with(pid_t parent) {
 [[nodiscard]] Child start(const std::function<std::string()>& work, std::size_t number) {
   std::array<int, 2> ends{};
   if (pipe(ends.data()) != 0) throw ChildError(fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-  std::fflush(nullptr);
-  const pid_t parent = getpid();
-  const pid_t process = fork();
-  if (process < 0) throw ChildError(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  const pid_t process = fork_dependent();
   if (process == 0) {
-    restore_interrupts();
-    end_with(parent);
     close(ends[0]);
     be_child(work, ends[1]);
   }
@@ -112,6 +107,18 @@ void end_with(pid_t parent) {
 }
 
 }  // namespace
+
+pid_t fork_dependent() {
+  std::fflush(nullptr);
+  const pid_t parent = getpid();
+  const pid_t process = fork();
+  if (process < 0) throw ChildError(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  if (process == 0) {
+    restore_interrupts();
+    end_with(parent);
+  }
+  return process;
+}
 
 void end_child(int code) {
 #ifdef KERNWAVE_COVERAGE

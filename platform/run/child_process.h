@@ -1,6 +1,8 @@
 // Work in a process of its own.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -17,6 +19,10 @@ class ChildError : public std::runtime_error {
 /// Ends this process, a forked one, at once: nothing that its parent has too is taken apart or written a second time.
 /// In builds that measure coverage, what it has covered counts.
 [[noreturn]] void end_child(int code);
+
+/// fork() for a child that ends with its parent, however that ends, and silently with Ctrl-C and its like (interrupt.h).
+/// Throws ChildError.
+[[nodiscard]] pid_t fork_dependent();
 
 /// Runs `work` in a forked child and returns its text. An exception of `work` becomes a ChildError with its message.
 [[nodiscard]] std::string text_from_child(const std::function<std::string()>& work);

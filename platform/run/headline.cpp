@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -14,6 +13,7 @@
 #include "platform/files.h"
 #include "platform/run/child_process.h"
 #include "platform/run/interrupt.h"
+#include "platform/run/output_names.h"
 #include "platform/run/simulate.h"
 #include "platform/run/summary.h"
 #include "platform/workload/model_shape.h"
@@ -302,27 +302,26 @@ std::string headline_tables(const std::vector<Json>& results) {
          "misses\nare modelled; @0.86 is the efficiency that a banked HBM sustains.\n";
 }
 
-void run_headline(const HeadlineRequest& request) {
+void run_headline(const HeadlineRequest& request, TextStream& out) {
   const std::filesystem::path folder(request.out_folder);
   std::error_code problem;
   std::filesystem::create_directories(folder, problem);
   if (problem) throw FileError("make the folder", request.out_folder, problem.message());
   const std::string json_path = (folder / "headline.json").string();
   const std::string text_path = (folder / "headline.txt").string();
-  check_writable(json_path);
-  check_writable(text_path);
+  check_names({{"headline.json", json_path}, {"headline.txt", text_path}}, {});
 
   const InterruptExits interrupts;
   std::vector<Json> results;
   for (const Section& section : sections(request.data)) {
     const std::vector<Json> some = run_section(section, request.command);
-    fmt::print("{}\n", kernel_table(some));
-    std::fflush(stdout);
+    out.print(kernel_table(some) + "\n");
+    out.flush();
     results.insert(results.end(), some.begin(), some.end());
   }
   const std::string notes = notes_on_decode();
   const std::string tables = headline_tables(results) + notes;
-  fmt::print("{}", tables.substr(tables.find("speed-up: over")));
+  out.print(tables.substr(tables.find("speed-up: over")));
   {
     const InterruptsHeld until_both_are_written;
     write_file_atomically(text_path, tables);

@@ -6,6 +6,7 @@
 
 #include "models/system/system_config.h"
 #include "platform/json/json.h"
+#include "platform/text_stream.h"
 
 namespace kernwave::platform {
 
@@ -16,9 +17,9 @@ struct HeadlineRequest {
 };
 
 /// Runs Llama-3.1-8B's attention (decode at 8192 keys; prefill of 2048 tokens, causal) under the three policies on the
-/// presets ahbm and ahbm-ws, and once more at the efficiency that a banked HBM sustains; prints the tables and leaves
-/// headline.txt and headline.json (all result documents) in the folder. Throws SimulationError, FileError.
-void run_headline(const HeadlineRequest& request);
+/// presets ahbm and ahbm-ws, and once more at the efficiency that a banked HBM sustains; prints the tables to `out` and leaves
+/// headline.txt and headline.json (all result documents) in the folder. Throws SimulationError, FileError, OutputError.
+void run_headline(const HeadlineRequest& request, TextStream& out);
 
 /// The tables of a list of result documents.
 [[nodiscard]] std::string headline_tables(const std::vector<Json>& results);

@@ -33,7 +33,7 @@ class HostWatch : private sc_core::sc_prim_channel {
  private:
   void update() override;
   void watch();
-  [[nodiscard]] bool interrupted() const noexcept { return interrupts_ != nullptr && interrupts_->caught(); }
+  [[nodiscard]] bool interrupted() const noexcept { return interrupts_ != nullptr && interrupts_->caught() != 0; }
 
   RunLedger& ledger_;
   const InterruptCatcher* interrupts_;

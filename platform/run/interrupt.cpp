@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
 #include <string_view>
 
 namespace kernwave::platform {
@@ -10,52 +11,81 @@ namespace kernwave::platform {
 namespace {
 
 // A handler of signals reaches nothing but what is static.
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "the handler may not wait");
+std::atomic<int> first_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free, "the handler may not wait");
 
-void note_interrupt(int /*signal*/) { interrupted.store(true); }
+void note_signal(int signal) {
+  int none = 0;
+  if (first_signal.compare_exchange_strong(none, signal) || signal != SIGINT) return;
+  (void)std::signal(SIGINT, SIG_DFL);
+  (void)std::raise(SIGINT);  // comes when this handler has returned
+}
 
-void exit_interrupted(int /*signal*/) {
-  constexpr std::string_view message = "kernwave: interrupted\n";
-  (void)!::write(STDERR_FILENO, message.data(), message.size());
-  ::_exit(interrupted_exit_code);
+void say(std::string_view text) { (void)!::write(STDERR_FILENO, text.data(), text.size()); }
+
+[[nodiscard]] constexpr std::string_view sender_of(int signal) noexcept {
+  if (signal == SIGTERM) return " by SIGTERM";
+  if (signal == SIGHUP) return " by SIGHUP";
+  return {};
+}
+
+void exit_interrupted(int signal) {
+  say("kernwave: interrupted");
+  say(sender_of(signal));
+  say("\n");
+  ::_exit(exit_code_of_signal(signal));
 }
 
 }  // namespace
 
-InterruptAction::InterruptAction(void (*handler)(int), int flags) {
-  ::sigaction(SIGINT, nullptr, &before_);
-  if (before_.sa_handler == SIG_IGN) return;
-  struct sigaction action {};
-  action.sa_handler = handler;
-  action.sa_flags = flags;
-  ::sigemptyset(&action.sa_mask);
-  ::sigaction(SIGINT, &action, nullptr);
+std::string interruption_text(int signal) { return "interrupted" + std::string(sender_of(signal)); }
+
+InterruptAction::InterruptAction(void (*handler)(int)) {
+  for (std::size_t i = 0; i < ending_signals.size(); ++i) {
+    ::sigaction(ending_signals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler == SIG_IGN) continue;
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = SA_RESTART;
+    ::sigemptyset(&action.sa_mask);
+    ::sigaction(ending_signals[i], &action, nullptr);
+  }
 }
 
-InterruptAction::~InterruptAction() { ::sigaction(SIGINT, &before_, nullptr); }
+InterruptAction::~InterruptAction() {
+  for (std::size_t i = 0; i < ending_signals.size(); ++i) ::sigaction(ending_signals[i], &before_[i], nullptr);
+}
 
-// SA_RESETHAND: the second one has the default action.
-InterruptCatcher::InterruptCatcher()
-    : action_((interrupted.store(false), note_interrupt), static_cast<int>(SA_RESTART | SA_RESETHAND)) {}
+InterruptCatcher::InterruptCatcher() : action_((first_signal.store(0), note_signal)) {}
 
-bool InterruptCatcher::caught() const noexcept { return interrupted.load(); }
+int InterruptCatcher::caught() const noexcept { return first_signal.load(); }
 
-InterruptExits::InterruptExits() : action_(exit_interrupted, 0) {}
+InterruptExits::InterruptExits() : action_(exit_interrupted) {}
 
 InterruptsHeld::InterruptsHeld() {
   sigset_t interrupts;
   ::sigemptyset(&interrupts);
-  ::sigaddset(&interrupts, SIGINT);
+  for (const int signal : ending_signals) ::sigaddset(&interrupts, signal);
   ::pthread_sigmask(SIG_BLOCK, &interrupts, &before_);
 }
 
 InterruptsHeld::~InterruptsHeld() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 void restore_interrupts() noexcept {
-  struct sigaction action {};
-  ::sigaction(SIGINT, nullptr, &action);
-  if (action.sa_handler != SIG_IGN) (void)std::signal(SIGINT, SIG_DFL);
+  for (const int signal : ending_signals) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) (void)std::signal(signal, SIG_DFL);
+  }
 }
+
+BrokenPipesAreErrors::BrokenPipesAreErrors() noexcept {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigemptyset(&ignore.sa_mask);
+  ::sigaction(SIGPIPE, &ignore, &before_);
+}
+
+BrokenPipesAreErrors::~BrokenPipesAreErrors() { ::sigaction(SIGPIPE, &before_, nullptr); }
 
 }  // namespace kernwave::platform

@@ -1,38 +1,49 @@
-// Ctrl-C: what SIGINT does while something is to be finished first.
+// What asks a run to end from outside: Ctrl-C, a batch system or `kill`, the end of a session.
 #pragma once
 
+#include <array>
 #include <csignal>
+#include <string>
 
 namespace kernwave::platform {
 
-/// The exit code of a command that Ctrl-C has ended, as shells report it.
-inline constexpr int interrupted_exit_code = 130;
+/// Ctrl-C, the end of a job, and that of a session.
+inline constexpr std::array<int, 3> ending_signals = {SIGINT, SIGTERM, SIGHUP};
 
-/// Sets what SIGINT does, and sets it back. A process that ignores SIGINT (`nohup`) goes on ignoring it.
+/// The exit code of a command that a signal has ended, as shells report it: 130 for Ctrl-C, 143, 129.
+[[nodiscard]] constexpr int exit_code_of_signal(int signal) noexcept { return 128 + signal; }
+
+/// "interrupted", after Ctrl-C; "interrupted by SIGTERM".
+[[nodiscard]] std::string interruption_text(int signal);
+
+/// Sets what the ending signals do, and sets it back. A process that ignores one (`nohup` SIGHUP, a job in the background
+/// SIGINT) goes on ignoring it.
 class InterruptAction {
  public:
-  InterruptAction(void (*handler)(int), int flags);
+  explicit InterruptAction(void (*handler)(int));
   InterruptAction(const InterruptAction&) = delete;
   InterruptAction& operator=(const InterruptAction&) = delete;
   ~InterruptAction();
 
  private:
-  struct sigaction before_ {};
+  std::array<struct sigaction, ending_signals.size()> before_{};
 };
 
-/// While it lives, the first Ctrl-C is noted and does nothing else; the second ends the process at once. One at a time.
+/// While it lives, the first ending signal is noted and does nothing else. A Ctrl-C after it ends the process at once;
+/// the others may come twice without anybody's being in a hurry (`timeout` sends SIGTERM to the process and to its group,
+/// a shell passes on the SIGHUP that the terminal has sent already) and ask for nothing new. One at a time.
 class InterruptCatcher {
  public:
   InterruptCatcher();
 
-  /// There was one. From any thread.
-  [[nodiscard]] bool caught() const noexcept;
+  /// The first signal; 0: there was none. From any thread.
+  [[nodiscard]] int caught() const noexcept;
 
  private:
   InterruptAction action_;
 };
 
-/// While it lives, Ctrl-C ends the process at once, with a message and `interrupted_exit_code`.
+/// While it lives, an ending signal ends the process at once, with a message and its exit code.
 class InterruptExits {
  public:
   InterruptExits();
@@ -41,7 +52,7 @@ class InterruptExits {
   InterruptAction action_;
 };
 
-/// While it lives, Ctrl-C waits.
+/// While it lives, ending signals wait.
 class InterruptsHeld {
  public:
   InterruptsHeld();
@@ -53,7 +64,20 @@ class InterruptsHeld {
   sigset_t before_{};
 };
 
-/// In a forked child: Ctrl-C ends it silently, whatever its parent does.
+/// In a forked child: ending signals end it silently, whatever its parent does.
 void restore_interrupts() noexcept;
+
+/// While it lives, writing to a pipe that nobody reads any more is an error of that output and not the end of the
+/// process, which would leave the other outputs unwritten.
+class BrokenPipesAreErrors {
+ public:
+  BrokenPipesAreErrors() noexcept;
+  BrokenPipesAreErrors(const BrokenPipesAreErrors&) = delete;
+  BrokenPipesAreErrors& operator=(const BrokenPipesAreErrors&) = delete;
+  ~BrokenPipesAreErrors();
+
+ private:
+  struct sigaction before_ {};
+};
 
 }  // namespace kernwave::platform

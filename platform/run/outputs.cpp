@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <filesystem>
-#include <map>
 #include <utility>
 
 #include "platform/config/units.h"
-#include "platform/file_system.h"
 #include "platform/files.h"
 #include "platform/message_text.h"
 #include "platform/report/activity_document.h"
@@ -21,45 +19,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct NamedPath {
-  const char* option;
-  const std::string& path;
-};
-
-[[nodiscard]] std::array<NamedPath, 5> files_of(const OutputRequest& request) {
-  return {{{"--json", request.json},
-           {"--vcd", request.vcd},
-           {"--timeline", request.timeline},
-           {"--op-log", request.op_log},
-           {"--report", request.report}}};
+/// All that the request has written, side files included.
+[[nodiscard]] std::vector<NamedFile> files_of(const OutputRequest& request) {
+  std::vector<NamedFile> files;
+  const auto add = [&files](const char* option, const std::string& path, const std::vector<std::string>& beside = {}) {
+    if (path.empty()) return;
+    files.push_back({option, path});
+    for (const std::string& other : beside) files.push_back({option, other, path});
+  };
+  add("--json", request.json);
+  const WaveformSideFiles of_waveform = side_files_of_waveform(request.vcd);
+  add("--vcd", request.vcd, {of_waveform.save, of_waveform.states});
+  add("--timeline", request.timeline);
+  const bool has_path_file = request.critical_path && is_csv(request.op_log);
+  add("--op-log", request.op_log,
+      has_path_file ? std::vector<std::string>{path_file_of_op_log(request.op_log)} : std::vector<std::string>{});
+  add("--report", request.report);
+  return files;
 }
 
-/// The same for all names of one file; nothing for devices and pipes, which can be written by several.
-[[nodiscard]] std::optional<std::string> identity_of(const std::string& path) {
-  const std::string target = resolve_links(path);
-  const auto existing = status_of(target);
-  if (existing && !S_ISREG(existing->st_mode)) return std::nullopt;
-  std::error_code error;
-  const fs::path parent = fs::path(target).parent_path();
-  const fs::path folder = fs::canonical(parent.empty() ? fs::path(".") : parent, error);
-  return (folder / fs::path(target).filename()).string();
-}
-
-void refuse_one_file_twice(const OutputRequest& request) {
-  std::map<std::string, const char*> options;
-  for (const NamedPath& file : files_of(request)) {
-    if (file.path.empty()) continue;
-    const auto identity = identity_of(file.path);
-    if (!identity) continue;
-    const auto [found, is_new] = options.emplace(*identity, file.option);
-    if (!is_new) {
-      throw OutputError(
-          fmt::format("{} and {} name the same file, {}", found->second, file.option, in_quotes(file.path)));
-    }
-  }
-}
-
-void check_names(const OutputRequest& request) {
+void check_extensions(const OutputRequest& request) {
   if (!request.vcd.empty() && fs::path(request.vcd).extension() != ".vcd") {
     throw OutputError(fmt::format("--vcd: the name {} does not end with .vcd", in_quotes(request.vcd)));
   }
@@ -79,17 +58,32 @@ void check_stretch(const char* option, Picoseconds from, const std::optional<Pic
 
 }  // namespace
 
-void check_outputs(const OutputRequest& request) {
-  check_names(request);
-  check_stretch("--vcd", request.vcd_from, request.vcd_to);
-  check_stretch("--report", request.report_from, request.report_to);
-  for (const NamedPath& file : files_of(request)) {
-    if (!file.path.empty()) check_writable(file.path);
+std::vector<std::string> paths_of(const OutputRequest& request) {
+  std::vector<std::string> paths;
+  for (const NamedFile& file : files_of(request)) {
+    if (file.beside.empty()) paths.push_back(file.path);
   }
-  refuse_one_file_twice(request);
+  return paths;
 }
 
-RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(request), system_(system) {
+void check_outputs(const OutputRequest& request, const std::vector<NamedFile>& inputs) {
+  check_extensions(request);
+  check_stretch("--vcd", request.vcd_from, request.vcd_to);
+  check_stretch("--report", request.report_from, request.report_to);
+  check_names(files_of(request), inputs);
+}
+
+namespace {
+
+/// Nothing if it was not asked for.
+[[nodiscard]] std::optional<traces::PendingFile> pending_document(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  return writing(path, [&path] { return std::make_optional<traces::PendingFile>(path); });
+}
+
+}  // namespace
+
+RunOutputs::RunOutputs(const OutputRequest& request, System& system) : system_(system) {
   if (request.critical_path) {
     const auto detail =
         request.op_log.empty() ? traces::CriticalPath::Detail::sums : traces::CriticalPath::Detail::segments;
@@ -102,10 +96,12 @@ RunOutputs::RunOutputs(const OutputRequest& request, System& system) : request_(
     report_ = std::make_unique<ReportObservers>(window);
   }
   if (!request.vcd.empty()) {
-    add(make_waveform_output(request.vcd, {"", request.vcd_scope, {request.vcd_from, request.vcd_to}}, system));
+    add(make_waveform_output({request.vcd, request.vcd_scope, {request.vcd_from, request.vcd_to}}, system));
   }
   if (!request.timeline.empty()) add(make_timeline_output(request.timeline, system.config()));
-  if (!request.op_log.empty()) add(make_op_log_output(request.op_log, request.critical_path));
+  if (!request.op_log.empty()) add(make_op_log_output(request.op_log));
+  json_ = pending_document(request.json);
+  report_file_ = pending_document(request.report);
 }
 
 void RunOutputs::attach() {
@@ -135,12 +131,16 @@ void RunOutputs::attempt(const std::string& path, Action action) {
 }
 
 void RunOutputs::finish_traces(const traces::RunNote& note) {
-  for (const auto& trace : traces_) {
+  // Those that have failed first: what they have written makes room for the others.
+  std::stable_partition(traces_.begin(), traces_.end(), [](const auto& trace) { return trace->failed(); });
+  for (auto& trace : traces_) {
     attempt(trace->path(), [&] {
       if (critical_path_ != nullptr && note.complete) trace->add_critical_path(*critical_path_);
       trace->finish(note);
     });
+    trace.reset();  // what is not in its place goes, before anything else is written
   }
+  traces_.clear();
 }
 
 void RunOutputs::complete(Json& document) const {
@@ -149,16 +149,21 @@ void RunOutputs::complete(Json& document) const {
   }
 }
 
+template <typename Text>
+void RunOutputs::write_document(std::optional<traces::PendingFile>& file, Text text) {
+  if (!file) return;
+  attempt(file->path(), [&] {
+    file->write(text());
+    file->commit();
+  });
+  file.reset();
+}
+
 void RunOutputs::write_documents(const Json& document) {
-  if (!request_.json.empty()) {
-    attempt(request_.json, [&] { write_file_atomically(request_.json, to_text(document) + "\n"); });
-  }
-  if (report_ != nullptr) {
-    attempt(request_.report, [&] {
-      const Json activity = activity_document(report_->series, report_->recorder);
-      write_file_atomically(request_.report, report_html(document, activity));
-    });
-  }
+  write_document(json_, [&document] { return to_text(document) + "\n"; });
+  write_document(report_file_, [&] {
+    return report_html(document, activity_document(report_->series, report_->recorder));
+  });
 }
 
 }  // namespace kernwave::platform

@@ -3,27 +3,22 @@
 
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/system/system.h"
 #include "platform/json/json.h"
+#include "platform/run/output_names.h"
 #include "platform/run/trace_output.h"
 #include "traces/activity/activity_series.h"
 #include "traces/activity/window_recorder.h"
 #include "traces/critical_path/critical_path.h"
+#include "traces/files/pending_file.h"
 #include "traces/observer_group.h"
 #include "traces/output.h"
 
 namespace kernwave::platform {
-
-/// Outputs that contradict one another, or a name that does not fit what is to be written.
-class OutputError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Paths; empty: not asked for.
 struct OutputRequest {
@@ -46,10 +41,13 @@ struct OutputRequest {
   }
 };
 
+/// The paths that were asked for.
+[[nodiscard]] std::vector<std::string> paths_of(const OutputRequest& request);
+
 /// Whether all that is asked for can be expected to be written, asked before long work; creates nothing. Throws
-/// OutputError (a name with a wrong extension, one file asked for twice, a stretch of time without length) and
-/// FileError (check_writable).
-void check_outputs(const OutputRequest& request);
+/// OutputError (a name with a wrong extension, a stretch of time without length, all that check_names refuses) and
+/// FileError.
+void check_outputs(const OutputRequest& request, const std::vector<NamedFile>& inputs = {});
 
 /// What the report draws beside the result.
 struct ReportObservers {
@@ -62,8 +60,8 @@ struct ReportObservers {
 /// All outputs of one run. One that fails does not keep the others from being written: its problem is noted.
 class RunOutputs {
  public:
-  /// After elaboration of `system`, before its run. Makes temporary files: those of outputs that are not finished go
-  /// away with this object. Throws FileError, OutputError.
+  /// After elaboration of `system`, before its run. Makes the files, without names: what is not finished goes away with
+  /// this object. Opens devices and pipes; a FIFO waits for its reader. Throws FileError, OutputError.
   RunOutputs(const OutputRequest& request, System& system);
   RunOutputs(const RunOutputs&) = delete;
   RunOutputs& operator=(const RunOutputs&) = delete;
@@ -75,7 +73,8 @@ class RunOutputs {
   /// Has the system's observers set; after the last `add`, before the run.
   void attach();
 
-  /// The run has ended, however: every trace is completed and put in its place.
+  /// The run has ended, however: every trace is completed and put in its place. One that cannot be gives the space that it
+  /// took back.
   void finish_traces(const traces::RunNote& note);
   /// After finish_traces, of a run that has a result: adds to the document what observers know.
   void complete(Json& document) const;
@@ -90,11 +89,15 @@ class RunOutputs {
   template <typename Action>
   void attempt(const std::string& path, Action action);
 
-  OutputRequest request_;
+  template <typename Text>
+  void write_document(std::optional<traces::PendingFile>& file, Text text);
+
   System& system_;
   std::unique_ptr<traces::CriticalPath> critical_path_;
   std::unique_ptr<ReportObservers> report_;
   std::vector<std::unique_ptr<TraceOutput>> traces_;
+  std::optional<traces::PendingFile> json_;
+  std::optional<traces::PendingFile> report_file_;
   traces::PeObserverGroup pe_observers_;
   traces::ChannelObserverGroup channel_observers_;
   std::vector<std::string> problems_;

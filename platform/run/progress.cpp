@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "platform/run/summary.h"
+#include "platform/text_stream.h"
 
 namespace kernwave::platform {
 
@@ -41,6 +42,13 @@ namespace {
   winsize size{};
   const bool known = ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   return known ? size.ws_col - std::size_t{1} : std::size_t{79};
+}
+
+/// A terminal may have gone while the run goes on.
+void show_text(const std::string& text) {
+  TextStream terminal(stderr);
+  terminal.print(text);
+  terminal.flush();
 }
 
 }  // namespace
@@ -90,14 +98,12 @@ ProgressState progress_of(const System& system, const std::vector<CompulsoryWork
 
 ProgressLine::~ProgressLine() {
   if (shown_ == 0) return;
-  fmt::print(stderr, "\r{:{}}\r", "", shown_);
-  std::fflush(stderr);
+  show_text(fmt::format("\r{:{}}\r", "", shown_));
 }
 
 void ProgressLine::show(const std::string& text) {
   const std::string line = text.substr(0, width_of_terminal());
-  fmt::print(stderr, "\r{:<{}}", line, shown_);  // blanks over what was longer
-  std::fflush(stderr);
+  show_text(fmt::format("\r{:<{}}", line, shown_));  // blanks over what was longer
   shown_ = std::max(shown_, line.size());
 }
 

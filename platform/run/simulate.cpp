@@ -191,11 +191,12 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
   if (request.data == DataMode::full) workload.place_data(system);
   use = HostMemory::run;
   workload.launch(system, request.policy);
-  std::optional<InterruptCatcher> interrupts;  // until the traces are in their places
-  if (options.interruptible) interrupts.emplace();
+  const BrokenPipesAreErrors broken_pipes;
   RunOutputs outputs(options.outputs, system);
-  HardwareUse use(system.config().pes_per_cube);
-  if (!request.configuration.given.empty()) outputs.observe(use);
+  HardwareUse hardware_use(system.config().pes_per_cube);
+  if (!request.configuration.given.empty()) outputs.observe(hardware_use);
+  std::optional<InterruptCatcher> interrupts;  // until the outputs of an interrupted run are in their places
+  if (options.interruptible) interrupts.emplace();
   const RunChecks checks(request.checks, system);
   for (PeObserver* observer : checks.observers()) outputs.observe(*observer);
   outputs.attach();
@@ -205,17 +206,19 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
   const traces::RunNote note = note_of(run.end, system);
   outputs.finish_traces(note);
   fail_if_bad(run.end, system, checks, outputs.problems());
-  const bool after_the_end = interrupts && interrupts->caught() && note.complete;
-  interrupts.reset();
-  if (after_the_end) (void)std::raise(SIGINT);  // as if it came now
+  const int signal = interrupts ? interrupts->caught() : 0;
+  if (note.complete) {
+    interrupts.reset();
+    if (signal != 0) (void)std::raise(signal);  // as if it came now
+  }
 
   RunOutcome outcome{result_document(request, workload, system, note, run.seconds),
-                     !note.complete,
+                     note.complete ? 0 : signal,
                      note.end,
                      {},
                      checks.warnings(),
                      {}};
-  if (outcome.interrupted) {
+  if (outcome.interrupted_by != 0) {
     for (std::string& error : checks.errors()) outcome.warnings.push_back(std::move(error));
   }
   for (const std::string& warning : outcome.warnings) outcome.document["warnings"].push_back(warning);

@@ -35,7 +35,7 @@ struct RunRequest {
 /// What a run leaves besides its result, and what the host sees and does while it goes on.
 struct RunOptions {
   OutputRequest outputs;
-  bool interruptible = false;  ///< Ctrl-C ends the simulation, not the process
+  bool interruptible = false;  ///< Ctrl-C and its like (interrupt.h) end the simulation, not the process
   bool progress = false;       ///< a line on standard error, a terminal
   /// Puts the predictions of a critical path to the test, before documents are written; may be empty.
   std::function<void(Json& critical_path)> verify;
@@ -44,7 +44,7 @@ struct RunOptions {
 /// What became of a run that did not fail.
 struct RunOutcome {
   Json document;
-  bool interrupted = false;
+  int interrupted_by = 0;  ///< the signal; 0: it was not interrupted
   Picoseconds end;                    ///< simulated time
   std::vector<std::string> problems;  ///< outputs that could not be written, a sentence each
   std::vector<std::string> warnings;  ///< what the checks have found, a sentence each

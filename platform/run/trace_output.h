@@ -27,6 +27,8 @@ class TraceOutput {
   /// Whom to tell; nullptr: nobody.
   [[nodiscard]] virtual PeObserver* pe_observer() noexcept { return nullptr; }
   [[nodiscard]] virtual ChannelObserver* channel_observer() noexcept { return nullptr; }
+  /// A write has failed: `finish` will throw.
+  [[nodiscard]] virtual bool failed() const noexcept { return false; }
   /// Before `finish`, of a run that has finished and whose path is known.
   virtual void add_critical_path(const traces::CriticalPath& /*path*/) {}
   /// The run has ended: writes what is left, closes the file and puts it in its place. Throws traces::WriteError (the
@@ -34,13 +36,22 @@ class TraceOutput {
   virtual void finish(const traces::RunNote& note) = 0;
 };
 
-/// A waveform, and a save file for GTKWave beside it. `options.path` is not looked at. Throws FileError, OutputError if
-/// the scope holds no signal.
-[[nodiscard]] std::unique_ptr<TraceOutput> make_waveform_output(const std::string& path,
-                                                                const traces::WaveformOptions& options, System& system);
+/// What a waveform is written with: a save file for GTKWave, and the names of states that it refers to.
+struct WaveformSideFiles {
+  std::string save;
+  std::string states;
+};
+[[nodiscard]] WaveformSideFiles side_files_of_waveform(const std::string& path);
+
+/// An op log of this name is CSV, and SQLite else.
+[[nodiscard]] bool is_csv(const std::string& path);
+/// Where a CSV log has the critical path: FILE.path.csv.
+[[nodiscard]] std::string path_file_of_op_log(const std::string& path);
+
+/// A waveform and its side files. Throws FileError, OutputError if the scope holds no signal.
+[[nodiscard]] std::unique_ptr<TraceOutput> make_waveform_output(const traces::WaveformOptions& options, System& system);
 /// Compressed if the name ends with ".gz".
 [[nodiscard]] std::unique_ptr<TraceOutput> make_timeline_output(const std::string& path, const SystemConfig& config);
-/// SQLite, or CSV if the name ends with ".csv"; the critical path then goes into a file of its own, FILE.path.csv.
-[[nodiscard]] std::unique_ptr<TraceOutput> make_op_log_output(const std::string& path, bool with_critical_path);
+[[nodiscard]] std::unique_ptr<TraceOutput> make_op_log_output(const std::string& path);
 
 }  // namespace kernwave::platform

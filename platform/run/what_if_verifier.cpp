@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -65,9 +64,7 @@ WhatIfVerifier::WhatIfVerifier(const RunRequest& request, const Workload& worklo
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) {
     throw ChildError(fmt::format("cannot make a pair of sockets: {}", std::strerror(errno)));
   }
-  std::fflush(nullptr);
-  process_ = ::fork();
-  if (process_ < 0) throw ChildError(fmt::format("cannot start a process: {}", std::strerror(errno)));
+  process_ = fork_dependent();
   if (process_ == 0) {
     ::close(ends[0]);
     serve(request, workload, ends[1]);

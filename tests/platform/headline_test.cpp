@@ -19,6 +19,7 @@
 #include "platform/files.h"
 #include "platform/run/simulate.h"
 #include "platform/run/summary.h"
+#include "platform/text_stream.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
 #include "tests/support/child.h"
@@ -295,10 +296,14 @@ TEST(Headline, LatencyIsTheSameWithAndWithoutData) {
   }
 }
 
-TEST(Headline, LeavesTablesAndAllDocuments) {
+TEST(Headline, LeavesTablesAndAllDocumentsEvenIfNothingCanBePrinted) {
   const fs::path folder = fs::path(::testing::TempDir()) / ("kernwave_headline_" + std::to_string(::getpid()));
-  // The tables are printed too.
-  kernwave::testing::in_child([&folder] { run_headline({folder.string(), DataMode::none, "kernwave headline"}); });
+  kernwave::testing::in_child([&folder] {
+    std::FILE* const full = std::fopen("/dev/full", "w");
+    TextStream out(full != nullptr ? full : stdout);
+    run_headline({folder.string(), DataMode::none, "kernwave headline"}, out);
+    EXPECT_EQ(out.finish(), full != nullptr ? ENOSPC : 0);
+  });
   const std::string tables = read_file((folder / "headline.txt").string());
   const Json documents = parse_json(read_file((folder / "headline.json").string()), "headline.json");
   fs::remove_all(folder);

@@ -15,12 +15,12 @@
 #include "platform/config/configuration.h"
 #include "platform/files.h"
 #include "platform/json/json.h"
-#include "platform/pending_file.h"
 #include "tests/support/child.h"
 #include "tests/support/error_text.h"
 #include "tests/support/process.h"
 #include "tests/support/simulation.h"
 #include "tests/support/temporary_folder.h"
+#include "traces/files/pending_file.h"
 
 namespace kernwave::platform::outputs_test {
 namespace {
@@ -180,16 +180,24 @@ TEST_F(Outputs, OnAFullDeviceAreNamed) {
 class StandIn : public TraceOutput, private PeObserver, private ChannelObserver {
  public:
   StandIn(const std::string& path, std::string failure) : file_(path), failure_(std::move(failure)) {}
+  StandIn(const StandIn&) = delete;
+  StandIn& operator=(const StandIn&) = delete;
+  ~StandIn() override {
+    if (end_) end_();
+  }
+  /// What is called at its end.
+  void at_end(std::function<void()> end) { end_ = std::move(end); }
 
   [[nodiscard]] const std::string& path() const noexcept override { return file_.path(); }
   [[nodiscard]] PeObserver* pe_observer() noexcept override { return this; }
   [[nodiscard]] ChannelObserver* channel_observer() noexcept override { return this; }
+  [[nodiscard]] bool failed() const noexcept override { return !failure_.empty(); }
   void finish(const traces::RunNote& note) override {
     if (!failure_.empty()) throw traces::WriteError(failure_);
     std::ostringstream text;
     text << (note.complete ? "complete" : note.reason) << " " << note.end.count() << " " << completed_ << " "
          << served_;
-    write_file_atomically(file_.temporary_path(), text.str());
+    file_.write(text.str());
     file_.commit();
   }
 
@@ -197,8 +205,9 @@ class StandIn : public TraceOutput, private PeObserver, private ChannelObserver 
   void completed(const CompletedOperation& /*operation*/) override { ++completed_; }
   void served(const ChannelService& /*service*/) override { ++served_; }
 
-  PendingFile file_;
+  traces::PendingFile file_;
   std::string failure_;
+  std::function<void()> end_;
   int completed_ = 0;
   int served_ = 0;
 };
@@ -212,9 +221,10 @@ TEST_F(Outputs, AreEachToldOfTheRunAndFailAlone) {
     outputs.add(std::make_unique<StandIn>(path("c"), ""));
     outputs.attach();
     simulation.run([](tl::Context& tl) { tl.load(HbmAddress(0), {2, 128}, DType::f16); });
-    EXPECT_EQ(entries(), 3U) << "temporary files";
+    EXPECT_EQ(testing::files_open_in(folder_, ::getpid()).count, 3);
     EXPECT_FALSE(fs::exists(path("a")));
     outputs.finish_traces({true, "", simulation.latency()});
+    EXPECT_EQ(testing::files_open_in(folder_, ::getpid()).count, 0);
     EXPECT_EQ(outputs.problems(), std::vector<std::string>{"cannot write \"" + path("b") + "\": the pen is dry"});
     // One operation, of 512 B: two blocks of 256 B, on a channel each.
     const std::string expected = "complete " + std::to_string(simulation.latency().count()) + " 1 2";
@@ -222,6 +232,48 @@ TEST_F(Outputs, AreEachToldOfTheRunAndFailAlone) {
     EXPECT_EQ(read_file(path("c")), expected);
   });
   EXPECT_EQ(entries(), 2U) << "a temporary file is left";
+}
+
+TEST_F(Outputs, ThatHaveFailedGiveTheirSpaceBackBeforeTheOthersAreFinished) {
+  testing::in_child([this] {
+    // Given two traces, of which the second has failed
+    testing::Simulation simulation;
+    OutputRequest request;
+    request.json = path("out.json");
+    RunOutputs outputs(request, simulation.system());
+    auto good = std::make_unique<StandIn>(path("a"), "");
+    auto bad = std::make_unique<StandIn>(path("b"), "the disk is full");
+    std::string events;
+    // When a trace ends, others may have been finished before
+    good->at_end([&] { events += "a"; });
+    bad->at_end([&] { events += fs::exists(path("a")) ? "late" : "b"; });
+    outputs.add(std::move(good));
+    outputs.add(std::move(bad));
+    outputs.attach();
+    simulation.run([](tl::Context& tl) { tl.load(HbmAddress(0), {2, 128}, DType::f16); });
+    outputs.finish_traces({true, "", simulation.latency()});
+    // Then the one that has failed went first, and both before the document.
+    EXPECT_EQ(events, "ba");
+    EXPECT_EQ(testing::files_open_in(folder_, ::getpid()).count, 1) << "the document's file";
+    outputs.write_documents(Json::object({{"key", "value"}}));
+    EXPECT_TRUE(fs::exists(path("out.json")));
+  });
+}
+
+TEST_F(Outputs, OnASmallDiskThatALogHasFilledAreTheDocumentAndWhatFits) {
+  // Given a disk of 1 MiB of our own
+  const std::string on_small_disk =
+      "mkdir disk && mount -t tmpfs -o size=1m none disk 2>/dev/null || exit 77; cd disk; '" +
+      testing::kernwave_executable().string() +
+      "' run gqa_attention_prefill_short --model llama-3.1-8b --s-kv 2K --data none --quiet --timeline t.pftrace "
+      "--op-log log.csv --json out.json; code=$?; cp * ..; exit $code";
+  // When a run's timeline and log take more than it has
+  const Outcome outcome = testing::start("/usr/bin/env", {"unshare", "-rm", "/bin/sh", "-c", on_small_disk}, folder_);
+  if (outcome.exit_code != 1) GTEST_SKIP() << "no disk can be mounted here: " << outcome.errors;
+  // Then they are named, and the document is whole.
+  EXPECT_TRUE(contains(outcome.errors, "kernwave: cannot write \"t.pftrace\": the disk is full\n")) << outcome.errors;
+  EXPECT_TRUE(document("out.json").at("complete").as_bool());
+  EXPECT_FALSE(fs::exists(path("t.pftrace")));
 }
 
 }  // namespace

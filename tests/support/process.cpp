@@ -5,14 +5,17 @@
 #include <stdlib.h>  // NOLINT(modernize-deprecated-headers): posix_openpt is POSIX's
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "tests/support/sanitizer.h"
 
@@ -40,7 +43,8 @@ constexpr int cannot_start = 127;
     constexpr unsigned nobody = 65534;
     if (::setgroups(0, nullptr) != 0 || ::setgid(nobody) != 0 || ::setuid(nobody) != 0) ::_exit(cannot_start);
   }
-  (void)std::signal(SIGINT, SIG_DFL);  // a test that runs in the background ignores it
+  // A test that runs in the background ignores SIGINT, one under nohup SIGHUP.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) (void)std::signal(signal, SIG_DFL);
   std::vector<std::string> texts{program.filename().string()};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -63,6 +67,17 @@ constexpr int cannot_start = 127;
 [[nodiscard]] Outcome outcome_of(int status, std::string output, const std::string& errors) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, WIFSIGNALED(status) ? WTERMSIG(status) : 0, std::move(output),
           without_sanitizer_remarks(errors)};
+}
+
+/// A mask of /proc/PID/status: bit n - 1 stands for signal n.
+[[nodiscard]] bool in_signal_mask(pid_t process, const std::string& mask, int signal) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/status");
+  for (std::string word; status >> word;) {
+    if (word != mask) continue;
+    status >> word;
+    return (std::stoull(word, nullptr, 16) >> static_cast<unsigned>(signal - 1) & 1U) != 0;
+  }
+  return false;
 }
 
 }  // namespace
@@ -100,8 +115,8 @@ bool Process::runs() {
   return !over_;
 }
 
-void Process::interrupt() const {
-  if (!over_) ::kill(process_, SIGINT);
+void Process::interrupt(int signal) const {
+  if (!over_) ::kill(process_, signal);
 }
 
 Outcome Process::outcome() {
@@ -131,6 +146,55 @@ Outcome start_on_terminal(const fs::path& program, const Arguments& arguments, c
   ::close(terminal);
   return outcome_of(status, output.text(), errors);
 }
+
+OnTerminal::OnTerminal(const fs::path& program, const Arguments& arguments, const fs::path& folder)
+    : terminal_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+  if (terminal_ < 0 || ::grantpt(terminal_) != 0 || ::unlockpt(terminal_) != 0) return;
+  const std::string other_end = ::ptsname(terminal_);
+  std::fflush(nullptr);
+  process_ = ::fork();
+  if (process_ != 0) return;
+  ::setsid();
+  const int file = ::open(other_end.c_str(), O_RDWR);  // the first of a session without one is its terminal
+  become_in(folder, file, file, program, arguments, User::own);
+}
+
+OnTerminal::~OnTerminal() {
+  hang_up();
+  if (process_ < 0) return;
+  ::kill(process_, SIGKILL);
+  ::waitpid(process_, nullptr, 0);
+}
+
+void OnTerminal::hang_up() {
+  if (terminal_ >= 0) ::close(std::exchange(terminal_, -1));
+}
+
+int OnTerminal::exit_code() {
+  int status = 0;
+  ::waitpid(std::exchange(process_, -1), &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+FilesOpen files_open_in(const fs::path& folder, pid_t process) {
+  const std::string prefix = fs::canonical(folder).string() + "/";
+  FilesOpen files;
+  std::error_code error;
+  const fs::path descriptors = fs::path("/proc") / std::to_string(process) / "fd";
+  for (fs::directory_iterator entry(descriptors, error), end; !error && entry != end; entry.increment(error)) {
+    std::error_code closed_meanwhile;
+    const std::string target = fs::read_symlink(entry->path(), closed_meanwhile).string();
+    struct stat status {};
+    if (target.substr(0, prefix.size()) != prefix || ::stat(entry->path().c_str(), &status) != 0) continue;
+    ++files.count;
+    files.bytes += status.st_size;
+  }
+  return files;
+}
+
+bool catches(pid_t process, int signal) { return in_signal_mask(process, "SigCgt:", signal); }
+
+bool ignores(pid_t process, int signal) { return in_signal_mask(process, "SigIgn:", signal); }
 
 Outcome start_regression(const Arguments& arguments, const Arguments& before) {
   Arguments all;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -54,7 +55,9 @@ class Process {
 
   /// False from its end on.
   [[nodiscard]] bool runs();
-  void interrupt() const;
+  [[nodiscard]] pid_t id() const noexcept { return process_; }
+  /// Ctrl-C, or another signal.
+  void interrupt(int signal = SIGINT) const;
   /// Waits for its end.
   [[nodiscard]] Outcome outcome();
 
@@ -73,6 +76,36 @@ class Process {
 /// The same with a terminal as standard error, 100 columns wide.
 [[nodiscard]] Outcome start_on_terminal(const std::filesystem::path& program, const Arguments& arguments,
                                         const std::filesystem::path& folder);
+
+/// A process with a terminal as its standard output and error, which is the terminal of its session, until that hangs up.
+class OnTerminal {
+ public:
+  OnTerminal(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder);
+  OnTerminal(const OnTerminal&) = delete;
+  OnTerminal& operator=(const OnTerminal&) = delete;
+  ~OnTerminal();
+
+  [[nodiscard]] pid_t id() const noexcept { return process_; }
+  /// The window is closed: SIGHUP, and nothing can be written any more.
+  void hang_up();
+  /// Waits for the end; -1: a signal.
+  [[nodiscard]] int exit_code();
+
+ private:
+  int terminal_ = -1;
+  pid_t process_ = -1;
+};
+
+/// The files of a folder that a process has open, with and without names.
+struct FilesOpen {
+  int count = 0;
+  std::int64_t bytes = 0;
+};
+[[nodiscard]] FilesOpen files_open_in(const std::filesystem::path& folder, pid_t process);
+
+/// The process has a handler for the signal, or ignores it.
+[[nodiscard]] bool catches(pid_t process, int signal);
+[[nodiscard]] bool ignores(pid_t process, int signal);
 
 /// This regression as another process in the folder /, without this one's choice of a shard and place of a report.
 /// `before`: variables as `NAME=VALUE`, then a command that starts the rest of its line.

@@ -137,17 +137,25 @@ TEST_F(OpLogWriting, WithoutACloseNothingHangs) {
 // ---- what cannot be written
 
 TEST_F(OpLogWriting, AFolderThatDoesNotExistIsAnErrorAtTheBeginning) {
-  EXPECT_EQ(testing::error_of<WriteError>([this] { CsvOpLog log(path("nowhere/log.csv")); }),
-            "No such file or directory");
-  EXPECT_EQ(testing::error_of<WriteError>([this] { SqliteOpLog log(path("nowhere/log.sqlite")); }),
-            "unable to open database file: No such file or directory");
+  const std::string reason = "its folder \"" + path("nowhere") + "\" does not exist";
+  EXPECT_EQ(testing::error_of<WriteError>([this] { CsvOpLog log(path("nowhere/log.csv")); }), reason);
+  EXPECT_EQ(testing::error_of<WriteError>([this] { SqliteOpLog log(path("nowhere/log.sqlite")); }), reason);
 }
 
-TEST_F(OpLogWriting, AFileThatIsNoDatabaseIsLeftAlone) {
+TEST_F(OpLogWriting, AnOlderFileIsReplacedWhenTheLogIsClosedAndNotBefore) {
   const std::string something(4096, 'x');
   std::ofstream(path("log.sqlite")) << something;
-  EXPECT_EQ(testing::error_of<WriteError>([this] { SqliteOpLog log(path("log.sqlite")); }), "file is not a database");
+  { const SqliteOpLog log(path("log.sqlite")); }
   EXPECT_EQ(text_of(path("log.sqlite")), something);
+  SqliteOpLog log(path("log.sqlite"));
+  tell(log.observer(), 0, 0, 1000);
+  log.close({});
+  EXPECT_EQ(sql("SELECT COUNT(*) FROM operations"), "1\n");
+  EXPECT_EQ(sql("PRAGMA integrity_check"), "ok\n");
+}
+
+TEST_F(OpLogWriting, ADatabaseNeedsAFileInWhichItCanSeek) {
+  EXPECT_EQ(testing::error_of<WriteError>([] { SqliteOpLog log("/dev/null"); }), "it is not a regular file");
 }
 
 TEST_F(OpLogWriting, AFullDiskIsKnownDuringTheRunAndToldAtTheEnd) {

@@ -85,7 +85,7 @@ TEST_F(TimelineFiles, OnAFullDiskFailWhenTheyAreClosed) {
 
 TEST_F(TimelineFiles, ThatCannotBeOpenedFailAtOnce) {
   EXPECT_EQ(testing::error_of<WriteError>([this] { Timeline(path("no/such/folder"), Compression::gzip, one_cube()); }),
-            "No such file or directory");
+            "its folder \"" + path("no/such") + "\" does not exist");
 }
 
 // ---- cost

@@ -14,6 +14,7 @@
 
 #include "platform/files.h"
 #include "tests/support/child.h"
+#include "tests/support/child_outcome.h"
 #include "tests/support/traced.h"
 #include "traces/output.h"
 #include "traces/waveform/waveform.h"
@@ -161,6 +162,30 @@ TEST_F(WaveformFile, OfNothingIsRefused) {
     }
     EXPECT_EQ(entries(), 0U);
   });
+}
+
+// ---- programs that end before it is closed
+
+TEST_F(WaveformFile, OfAProgramThatEndsEarlyIsTheOlderOneOrNone) {
+  const std::function<void()> ends[] = {[] { std::abort(); }, [] { std::exit(0); }};
+  for (const bool older : {false, true}) {
+    if (older) platform::write_file_atomically(path("run.vcd"), "older");
+    for (const std::function<void()>& end : ends) {
+      const auto outcome = kernwave::testing::run_child_process(
+          [&] {
+            Traced traced(one_cube(), options());
+            traced.simulation().run(load_dot_store);
+            end();
+            return std::string();
+          },
+          kernwave::testing::usual_time_limit);
+      EXPECT_NE(outcome.problem, "");
+      EXPECT_EQ(entries(), older ? 1U : 0U);
+      if (older) {
+        EXPECT_EQ(platform::read_file(path("run.vcd")), "older");
+      }
+    }
+  }
 }
 
 // ---- files that cannot be written

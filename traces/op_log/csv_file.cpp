@@ -1,16 +1,10 @@
 #include "traces/op_log/csv_file.h"
 
-#include <cerrno>
-
-#include "traces/output.h"
-
 namespace kernwave::traces {
 
 namespace {
 
 constexpr std::size_t large = std::size_t{1} << 18;
-
-[[noreturn]] void fail() { throw write_error(errno); }
 
 }  // namespace
 
@@ -24,23 +18,18 @@ std::string csv_field(std::string_view text) {
   return quoted + '"';
 }
 
-CsvFile::CsvFile(const std::string& path) : file_(std::fopen(path.c_str(), "we")) {
-  if (file_ == nullptr) fail();
-  std::setvbuf(file_.get(), nullptr, _IONBF, 0);
-}
-
 void CsvFile::write_if_large() {
   if (text_.size() >= large) write();
 }
 
 void CsvFile::write() {
-  if (std::fwrite(text_.data(), 1, text_.size(), file_.get()) != text_.size()) fail();
+  file_.write({text_.data(), text_.size()});
   text_.clear();
 }
 
 void CsvFile::close() {
   write();
-  if (std::fclose(file_.release()) != 0) fail();
+  file_.commit();
 }
 
 }  // namespace kernwave::traces

@@ -42,6 +42,7 @@ class CsvOpLog::File {
         "end_ps,queue_ps,waited_ps,dependencies,file,line\n");
   }
 
+  [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
   [[nodiscard]] OperationRecorder& recorder() noexcept { return recorder_; }
   [[nodiscard]] bool failed() const noexcept { return writer_.failed(); }
 
@@ -119,6 +120,7 @@ void CsvOpLog::File::close(const RunNote& note) {
 CsvOpLog::CsvOpLog(const std::string& path) : file_(std::make_unique<File>(path)) {}
 CsvOpLog::~CsvOpLog() = default;
 
+const std::string& CsvOpLog::path() const noexcept { return file_->path(); }
 PeObserver& CsvOpLog::observer() noexcept { return file_->recorder(); }
 bool CsvOpLog::failed() const noexcept { return file_->failed(); }
 void CsvOpLog::close(const RunNote& note) { file_->close(note); }

@@ -19,17 +19,20 @@ namespace kernwave::traces {
 /// reader that does not know of comments, so that nobody takes the log for that of a whole run.
 class CsvOpLog {
  public:
-  /// Makes the file, or empties it. Throws WriteError.
+  /// Throws WriteError if the file cannot be made.
   explicit CsvOpLog(const std::string& path);
-  /// Without `close` the last rows are missing.
+  /// Without `close` there is no file.
   ~CsvOpLog();
 
+  /// Of the file, as it was asked for.
+  [[nodiscard]] const std::string& path() const noexcept;
   /// What to tell of the run.
   [[nodiscard]] PeObserver& observer() noexcept;
   /// Something could not be written, and nothing will be any more; `close` says what.
   [[nodiscard]] bool failed() const noexcept;
 
-  /// Completes the file. Throws WriteError for anything that could not be written since the beginning.
+  /// Completes the file and gives it its name. Throws WriteError for anything that could not be written since the
+  /// beginning; an older file is then as it was.
   void close(const RunNote& note);
 
  private:

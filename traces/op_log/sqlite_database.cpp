@@ -2,14 +2,15 @@
 
 #include <system_error>
 
+#include "traces/op_log/sqlite_descriptor.h"
 #include "traces/output.h"
 
 namespace kernwave::traces {
 
-SqliteDatabase::SqliteDatabase(const std::string& path) {
+SqliteDatabase::SqliteDatabase(int descriptor) {
   sqlite3* opened = nullptr;
-  const int status =
-      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int status = sqlite3_open_v2(sqlite_name_of(descriptor).c_str(), &opened,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, sqlite_descriptor_access());
   database_.reset(opened);
   check(status);
   // Large pages and one writer: a row then costs least.

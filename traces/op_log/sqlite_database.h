@@ -10,13 +10,13 @@
 
 namespace kernwave::traces {
 
-/// A file that is written once, by one thread at a time. Whatever fails throws WriteError.
+/// An empty file that is written once, by one thread at a time. Whatever fails throws WriteError.
 ///
 /// No journal is kept: after an error, or a power failure, the file is worthless.
 class SqliteDatabase {
  public:
-  /// Makes the file; an empty one may be there.
-  explicit SqliteDatabase(const std::string& path);
+  /// Open for reading and writing; it must outlive the database.
+  explicit SqliteDatabase(int descriptor);
 
   void execute(const std::string& sql);
   /// Also tells of what could not be written until now.

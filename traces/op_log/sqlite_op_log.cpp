@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "traces/background_writer.h"
+#include "traces/files/pending_file.h"
 #include "traces/op_log/append_text.h"
 #include "traces/op_log/operation_recorder.h"
 #include "traces/op_log/sqlite_database.h"
@@ -55,11 +56,13 @@ class Places {
 
 class SqliteOpLog::File {
  public:
-  explicit File(const std::string& path) : database_(path) {
+  explicit File(const std::string& path)
+      : pending_(path, PendingFile::Kind::regular), database_(pending_.descriptor()) {
     database_.execute(sqlite_schema);
     statements_ = std::make_unique<Statements>(database_);
   }
 
+  [[nodiscard]] const std::string& path() const noexcept { return pending_.path(); }
   [[nodiscard]] OperationRecorder& recorder() noexcept { return recorder_; }
   [[nodiscard]] bool failed() const noexcept { return writer_.failed(); }
 
@@ -84,6 +87,7 @@ class SqliteOpLog::File {
   void bind_row(SqliteStatement& statement, int row, const OperationBatch& batch, const OperationEntry& entry);
   void write_run(const RunNote& note, const RunFacts& facts);
 
+  PendingFile pending_;
   SqliteDatabase database_;
   std::unique_ptr<Statements> statements_;
   std::vector<fmt::memory_buffer> texts_ = std::vector<fmt::memory_buffer>(rows_at_once);
@@ -167,6 +171,7 @@ void SqliteOpLog::File::close(const RunNote& note, const RunFacts& facts) {
   database_.execute(sqlite_indices);
   statements_.reset();
   database_.close();
+  pending_.commit();
 }
 
 void SqliteOpLog::File::write_run(const RunNote& note, const RunFacts& facts) {
@@ -195,6 +200,7 @@ void SqliteOpLog::File::write_run(const RunNote& note, const RunFacts& facts) {
 SqliteOpLog::SqliteOpLog(const std::string& path) : file_(std::make_unique<File>(path)) {}
 SqliteOpLog::~SqliteOpLog() = default;
 
+const std::string& SqliteOpLog::path() const noexcept { return file_->path(); }
 PeObserver& SqliteOpLog::observer() noexcept { return file_->recorder(); }
 bool SqliteOpLog::failed() const noexcept { return file_->failed(); }
 void SqliteOpLog::write_path(const std::vector<PathSegment>& path) { file_->write_path(path); }

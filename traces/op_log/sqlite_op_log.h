@@ -33,11 +33,13 @@ using RunFacts = std::vector<std::pair<std::string, std::string>>;
 /// The first two are views; the tables behind them may change with the version.
 class SqliteOpLog {
  public:
-  /// Makes the file; it may be there, but must be empty. Throws WriteError.
+  /// Throws WriteError if the file cannot be made, or is no regular file.
   explicit SqliteOpLog(const std::string& path);
-  /// Without `close` the file is worthless.
+  /// Without `close` there is no file.
   ~SqliteOpLog();
 
+  /// Of the file, as it was asked for.
+  [[nodiscard]] const std::string& path() const noexcept;
   /// What to tell of the run.
   [[nodiscard]] PeObserver& observer() noexcept;
   /// Something could not be written, and nothing will be any more; `close` says what.
@@ -46,7 +48,8 @@ class SqliteOpLog {
   /// At most once, before `close`: `position` (from 1), `start_ps`, `end_ps`, `cause`, the operation (`operation`, as
   /// the id in `operations`; `pe`, `sequence`, `part`), `file`, `line`. Throws WriteError.
   void write_path(const std::vector<PathSegment>& path);
-  /// Completes the file. Throws WriteError for anything that could not be written since the beginning.
+  /// Completes the file and gives it its name. Throws WriteError for anything that could not be written since the
+  /// beginning; an older file is then as it was.
   void close(const RunNote& note, const RunFacts& facts = {});
 
  private:

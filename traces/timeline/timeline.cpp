@@ -40,7 +40,8 @@ constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
 }  // namespace
 
 Timeline::Timeline(const std::string& path, Compression compression, const SystemConfig& config)
-    : file_(path, compression),
+    : pending_(path),
+      file_(pending_.descriptor(), compression),
       writer_(file_, config, kinds_, traffic_bin),
       streams_(writer_.tracks().processes(), [this](const TrackStreams::Block& block) { writer_.write(block); }),
       pes_(writer_.tracks().pes()),
@@ -223,6 +224,7 @@ void Timeline::close(const RunNote& note) {
   if (!note.complete) writer_.mark_all("run incomplete: " + note.reason, note.end);
   writer_.flush();
   file_.close();
+  pending_.commit();
 }
 
 void Timeline::add_what_is_open(const RunNote& note) {

@@ -10,6 +10,7 @@
 #include "models/pe/pe_observer.h"
 #include "models/system/system_config.h"
 #include "traces/byte_stream.h"
+#include "traces/files/pending_file.h"
 #include "traces/output.h"
 #include "traces/timeline/bandwidth_bins.h"
 #include "traces/timeline/flows.h"
@@ -24,10 +25,13 @@ namespace kernwave::traces {
 /// a cube. Time stamps are in ns, rounded down; `start_ps` and `end_ps` of a slice are exact.
 class Timeline : public PeObserver, public ChannelObserver {
  public:
-  /// Throws WriteError if the file cannot be opened.
+  /// Throws WriteError if the file cannot be made.
   Timeline(const std::string& path, Compression compression, const SystemConfig& config);
 
-  /// The last call. Of a run that is not complete, marks its end. Throws WriteError if not all could be written.
+  /// Of the file, as it was asked for.
+  [[nodiscard]] const std::string& path() const noexcept { return pending_.path(); }
+  /// The last call: the file gets its name. Of a run that is not complete, marks its end. Throws WriteError if not all
+  /// could be written; an older file is then as it was, as it is without this call.
   void close(const RunNote& note);
   /// A write has failed: `close` will throw.
   [[nodiscard]] bool failed() const noexcept { return file_.failed(); }
@@ -86,6 +90,7 @@ class Timeline : public PeObserver, public ChannelObserver {
                    Bytes bytes);
   void add_what_is_open(const RunNote& note);
 
+  PendingFile pending_;
   ByteStream file_;
   SliceKinds kinds_;
   PerfettoWriter writer_;

@@ -6,9 +6,13 @@ namespace kernwave::traces {
 
 VcdFile::VcdFile(const std::string& path, std::vector<WaveformSignal> signals, const VcdWindow& window)
     : to_(window.to),
-      file_(path, Compression::none),
+      pending_(path),
+      file_(pending_.descriptor(), Compression::none),
       text_(file_, std::move(signals), window),
-      writer_([this](Batch& batch) { text_.take(batch.changes, batch.settled); }) {}
+      writer_([this](Batch& batch) {
+        text_.take(batch.changes, batch.settled);
+        file_.check();
+      }) {}
 
 void VcdFile::hand_over(Picoseconds current) {
   batch_.settled = current;
@@ -22,6 +26,7 @@ void VcdFile::close() {
   writer_.finish();
   text_.finish(end);
   file_.close();
+  pending_.commit();
 }
 
 }  // namespace kernwave::traces

@@ -12,12 +12,14 @@
 #include "models/base/systemc.h"
 #include "traces/background_writer.h"
 #include "traces/byte_stream.h"
+#include "traces/files/pending_file.h"
 #include "traces/waveform/signal_change.h"
 #include "traces/waveform/vcd_writer.h"
 
 namespace kernwave::traces {
 
-/// Collects changes; a thread puts them in order and writes them. Memory does not grow with the run.
+/// Collects changes; a thread puts them in order and writes them. Memory does not grow with the run. The file stands under
+/// its name once it is closed.
 class VcdFile : public SignalSink {
  public:
   /// Throws WriteError if the file cannot be made.
@@ -28,7 +30,10 @@ class VcdFile : public SignalSink {
     put(signal, at, static_cast<std::uint32_t>(delta), true);
   }
 
-  /// After the run, once, at its end. Throws WriteError if the file is not whole.
+  [[nodiscard]] const std::string& path() const noexcept { return pending_.path(); }
+  /// A write has failed: `close` will throw.
+  [[nodiscard]] bool failed() const noexcept { return writer_.failed(); }
+  /// After the run, once, at its end. Throws WriteError if the file is not whole, and it does not get its name.
   void close();
 
  private:
@@ -55,6 +60,7 @@ class VcdFile : public SignalSink {
   std::optional<Picoseconds> to_;
   bool over_ = false;  // what happens from now on is not in the file
   Batch batch_;
+  PendingFile pending_;
   // What the thread writes shares no line of the cache with what is above: each would wait for the other's.
   alignas(cache_line_bytes) ByteStream file_;
   VcdWriter text_;

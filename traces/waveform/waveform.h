@@ -33,7 +33,12 @@ class Waveform {
   [[nodiscard]] PeObserver* pe_observer() noexcept { return observer_.pe_observer(); }
   [[nodiscard]] ChannelObserver* channel_observer() noexcept { return observer_.channel_observer(); }
 
-  /// After the run, once, at its end. Throws WriteError if the file is not whole.
+  /// Of the file, as it was asked for.
+  [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
+  /// A write has failed: `close` will throw.
+  [[nodiscard]] bool failed() const noexcept { return file_.failed(); }
+  /// After the run, once, at its end: the file gets its name. Throws WriteError if it is not whole; an older one is then
+  /// as it was, as it is without this call.
   void close() { file_.close(); }
 
  private:

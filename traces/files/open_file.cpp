@@ -1,17 +1,14 @@
-#include "platform/file_system.h"
+#include "traces/files/open_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
-namespace kernwave::platform {
-
-namespace fs = std::filesystem;
+namespace kernwave::traces {
 
 std::string reason_of(int error) {
   switch (error) {
@@ -25,17 +22,18 @@ std::string reason_of(int error) {
     case ENOSPC:
     case EDQUOT:
       return "the disk is full";
+    case ENAMETOOLONG:
+      return "the name is too long";
     default:
       return std::generic_category().message(error);
   }
 }
 
-FileError cannot_read(const std::string& path, std::string reason) {
-  return FileError("read", path, std::move(reason));
-}
+OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
-FileError cannot_write(const std::string& path, std::string reason) {
-  return FileError("write", path, std::move(reason));
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
 }
 
 OpenFile::~OpenFile() {
@@ -77,15 +75,4 @@ std::optional<struct stat> status_of(const std::string& path) noexcept {
   return status;
 }
 
-std::string resolve_links(const std::string& path) {
-  std::error_code error;
-  fs::path resolved = path;
-  for (int hops = 0; hops < 40 && fs::is_symlink(resolved, error); ++hops) {
-    const fs::path target = fs::read_symlink(resolved, error);
-    if (error) break;
-    resolved = target.is_absolute() ? target : resolved.parent_path() / target;
-  }
-  return resolved.string();
-}
-
-}  // namespace kernwave::platform
+}  // namespace kernwave::traces

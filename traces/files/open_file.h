@@ -1,4 +1,4 @@
-// What the readers and writers of files share: calls of the operating system, with their errors as values.
+// Calls of the operating system on files, with their errors as values.
 #pragma once
 
 #include <sys/stat.h>
@@ -7,20 +7,17 @@
 #include <string>
 #include <string_view>
 
-#include "platform/files.h"
-
-namespace kernwave::platform {
+namespace kernwave::traces {
 
 /// An errno value in words for people.
 [[nodiscard]] std::string reason_of(int error);
 
-[[nodiscard]] FileError cannot_read(const std::string& path, std::string reason);
-[[nodiscard]] FileError cannot_write(const std::string& path, std::string reason);
-
 /// Owns a file descriptor. Every call that can fail returns 0 or an errno value.
 class OpenFile {
  public:
-  explicit OpenFile(int descriptor) noexcept : descriptor_(descriptor) {}
+  explicit OpenFile(int descriptor = -1) noexcept : descriptor_(descriptor) {}
+  OpenFile(OpenFile&& other) noexcept;
+  OpenFile& operator=(OpenFile&& other) noexcept;
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
   ~OpenFile();
@@ -41,10 +38,7 @@ class OpenFile {
 /// The descriptor, or -1 with errno set. `mode` is that of a file that is created, before the user's mask.
 [[nodiscard]] int open_file(const std::string& path, int flags, mode_t mode = 0666) noexcept;
 
-/// What the path names, links followed; nothing if it cannot be asked.
+/// What the path names, links followed; nothing, with errno set, if it cannot be asked.
 [[nodiscard]] std::optional<struct stat> status_of(const std::string& path) noexcept;
 
-/// The path with symbolic links resolved, so that a rename replaces the file and not the link to it.
-[[nodiscard]] std::string resolve_links(const std::string& path);
-
-}  // namespace kernwave::platform
+}  // namespace kernwave::traces
