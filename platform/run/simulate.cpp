@@ -222,7 +222,7 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
     for (std::string& error : checks.errors()) outcome.warnings.push_back(std::move(error));
   }
   for (const std::string& warning : outcome.warnings) outcome.document["warnings"].push_back(warning);
-  if (note.complete) outcome.notes = notes_of(request, use);
+  if (note.complete) outcome.notes = notes_of(request, hardware_use);
   for (const std::string& text : outcome.notes) outcome.document["notes"].push_back(text);
   outputs.complete(outcome.document);
   Json& path = outcome.document["critical_path"];
