@@ -48,8 +48,8 @@ decltype(auto) writing(const std::string& path, Action&& action) {
 /// written in place. Throws FileError, and leaves no temporary file, if any step fails, a full disk included.
 void write_file_atomically(const std::string& path, std::string_view text);
 
-/// Whether write_file_atomically(path) can be expected to succeed, asked before long work: throws FileError for all that
-/// traces::output_place refuses. Creates nothing.
+/// Whether write_file_atomically(path) can be expected to succeed, asked before long work: throws FileError for all
+/// that traces::output_place refuses. Creates nothing.
 void check_writable(const std::string& path);
 
 }  // namespace kernwave::platform

@@ -7,7 +7,8 @@
 
 namespace kernwave::platform {
 
-/// What a command says goes here. Text that cannot be written stops nothing, files least of all: it is known at the end.
+/// What a command says goes here. Text that cannot be written stops nothing, files least of all: it is known at the
+/// end.
 class TextStream {
  public:
   /// stdout, stderr.

@@ -90,8 +90,8 @@ int carry_out(const ListCommand& /*list*/, const Invocation& invocation) {
   }
   invocation.print("\nModels (--model; or the path of a Hugging Face config.json or of its folder)\n");
   for (const ModelShape& model : shipped_models()) {
-    invocation.print("  {:<30}{} query heads, {} KV heads, head_dim {}\n", model.name, model.query_heads, model.kv_heads,
-               model.head_dim);
+    invocation.print("  {:<30}{} query heads, {} KV heads, head_dim {}\n", model.name, model.query_heads,
+                     model.kv_heads, model.head_dim);
   }
   invocation.print("\nPresets (--config; or the path of a .toml file)\n");
   for (const PresetDescription& preset : presets()) invocation.print("  {:<30}{}\n", preset.name, preset.description);

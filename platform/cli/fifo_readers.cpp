@@ -25,7 +25,6 @@ using traces::OpenFile;
   return place.kind == traces::OutputPlace::Kind::stream && S_ISFIFO(place.status->st_mode);
 }
 
-/// Opening a FIFO would wait too, but in silence.
 [[nodiscard]] OpenFile open_with_reader(const std::string& path) {
   constexpr std::chrono::milliseconds between_looks(20);
   bool said = false;

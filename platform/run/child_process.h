@@ -20,8 +20,8 @@ class ChildError : public std::runtime_error {
 /// In builds that measure coverage, what it has covered counts.
 [[noreturn]] void end_child(int code);
 
-/// fork() for a child that ends with its parent, however that ends, and silently with Ctrl-C and its like (interrupt.h).
-/// Throws ChildError.
+/// fork() for a child that ends with its parent, however that ends, and silently with Ctrl-C and its like
+/// (interrupt.h). Throws ChildError.
 [[nodiscard]] pid_t fork_dependent();
 
 /// Runs `work` in a forked child and returns its text. An exception of `work` becomes a ChildError with its message.

@@ -17,8 +17,9 @@ struct HeadlineRequest {
 };
 
 /// Runs Llama-3.1-8B's attention (decode at 8192 keys; prefill of 2048 tokens, causal) under the three policies on the
-/// presets ahbm and ahbm-ws, and once more at the efficiency that a banked HBM sustains; prints the tables to `out` and leaves
-/// headline.txt and headline.json (all result documents) in the folder. Throws SimulationError, FileError, OutputError.
+/// presets ahbm and ahbm-ws, and once more at the efficiency that a banked HBM sustains; prints the tables to `out` and
+/// leaves headline.txt and headline.json (all result documents) in the folder. Throws SimulationError, FileError,
+/// OutputError.
 void run_headline(const HeadlineRequest& request, TextStream& out);
 
 /// The tables of a list of result documents.

@@ -16,8 +16,8 @@ inline constexpr std::array<int, 3> ending_signals = {SIGINT, SIGTERM, SIGHUP};
 /// "interrupted", after Ctrl-C; "interrupted by SIGTERM".
 [[nodiscard]] std::string interruption_text(int signal);
 
-/// Sets what the ending signals do, and sets it back. A process that ignores one (`nohup` SIGHUP, a job in the background
-/// SIGINT) goes on ignoring it.
+/// Sets what the ending signals do, and sets it back. A process that ignores one (`nohup` SIGHUP, a job in the
+/// background SIGINT) goes on ignoring it.
 class InterruptAction {
  public:
   explicit InterruptAction(void (*handler)(int));
@@ -30,8 +30,8 @@ class InterruptAction {
 };
 
 /// While it lives, the first ending signal is noted and does nothing else. A Ctrl-C after it ends the process at once;
-/// the others may come twice without anybody's being in a hurry (`timeout` sends SIGTERM to the process and to its group,
-/// a shell passes on the SIGHUP that the terminal has sent already) and ask for nothing new. One at a time.
+/// the others may come twice without anybody's being in a hurry (`timeout` sends SIGTERM to the process and to its
+/// group, a shell passes on the SIGHUP that the terminal has sent already) and ask for nothing new. One at a time.
 class InterruptCatcher {
  public:
   InterruptCatcher();

@@ -161,9 +161,8 @@ void RunOutputs::write_document(std::optional<traces::PendingFile>& file, Text t
 
 void RunOutputs::write_documents(const Json& document) {
   write_document(json_, [&document] { return to_text(document) + "\n"; });
-  write_document(report_file_, [&] {
-    return report_html(document, activity_document(report_->series, report_->recorder));
-  });
+  write_document(report_file_,
+                 [&] { return report_html(document, activity_document(report_->series, report_->recorder)); });
 }
 
 }  // namespace kernwave::platform

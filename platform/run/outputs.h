@@ -61,7 +61,7 @@ struct ReportObservers {
 class RunOutputs {
  public:
   /// After elaboration of `system`, before its run. Makes the files, without names: what is not finished goes away with
-  /// this object. Opens devices and pipes; a FIFO waits for its reader. Throws FileError, OutputError.
+  /// this object. Opens devices and pipes. Throws FileError, OutputError.
   RunOutputs(const OutputRequest& request, System& system);
   RunOutputs(const RunOutputs&) = delete;
   RunOutputs& operator=(const RunOutputs&) = delete;
@@ -73,8 +73,8 @@ class RunOutputs {
   /// Has the system's observers set; after the last `add`, before the run.
   void attach();
 
-  /// The run has ended, however: every trace is completed and put in its place. One that cannot be gives the space that it
-  /// took back.
+  /// The run has ended, however: every trace is completed and put in its place. One that cannot be gives the space that
+  /// it took back.
   void finish_traces(const traces::RunNote& note);
   /// After finish_traces, of a run that has a result: adds to the document what observers know.
   void complete(Json& document) const;

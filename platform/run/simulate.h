@@ -44,7 +44,7 @@ struct RunOptions {
 /// What became of a run that did not fail.
 struct RunOutcome {
   Json document;
-  int interrupted_by = 0;  ///< the signal; 0: it was not interrupted
+  int interrupted_by = 0;             ///< the signal; 0: it was not interrupted
   Picoseconds end;                    ///< simulated time
   std::vector<std::string> problems;  ///< outputs that could not be written, a sentence each
   std::vector<std::string> warnings;  ///< what the checks have found, a sentence each

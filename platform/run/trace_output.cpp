@@ -36,9 +36,9 @@ class WaveformOutput : public TraceOutput {
     const Picoseconds to = std::min(window_.to.value_or(note.end), note.end);
     const WaveformSideFiles beside = side_files_of_waveform(path());
     write_file_atomically(beside.states, traces::state_names());
-    write_file_atomically(beside.save, traces::gtkwave_save({name_of(beside.save), name_of(path()),
-                                                             name_of(beside.states), waveform_.signals(),
-                                                             window_.from, to}));
+    write_file_atomically(beside.save,
+                          traces::gtkwave_save({name_of(beside.save), name_of(path()), name_of(beside.states),
+                                                waveform_.signals(), window_.from, to}));
   }
 
  private:

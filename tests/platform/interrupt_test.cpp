@@ -126,8 +126,8 @@ TEST_F(Interrupts, EndARunWithAllItsOutputsWholeAndMarked) {
 
 TEST_F(Interrupts, ThatWereIgnoredAtTheStartStayIgnored) {
   // Given a run that nohup has started
-  Process process("/usr/bin/env",
-                  words("nohup " + kernwave_executable().string() + " " + long_run + "--json out.json"), folder_);
+  Process process("/usr/bin/env", words("nohup " + kernwave_executable().string() + " " + long_run + "--json out.json"),
+                  folder_);
   ASSERT_TRUE(begun(process));
   EXPECT_TRUE(testing::ignores(process.id(), SIGHUP));
   // When its session ends

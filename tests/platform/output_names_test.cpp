@@ -41,11 +41,15 @@ TEST_F(OutputNames, OfAnInputAreRefusedUnderWhateverName) {
   fs::create_symlink("in", path("link"));
   fs::create_hard_link(path("in"), path("hard"));
   fs::create_directory(path("folder"));
-  for (const std::string& name :
-       {path("in"), path("./in"), path("folder/../in"), path("link"), path("hard"), fs::relative(path("in")).string()}) {
-    EXPECT_EQ(error_of<OutputError>([&] { check_names({{"--json", name}}, {{"--model", path("in")}}); }),
+  for (const std::string& name : {path("in"), path("./in"), path("folder/../in"), path("link"), path("hard"),
+                                  fs::relative(path("in")).string()}) {
+    EXPECT_EQ(error_of<OutputError>([&] {
+                check_names({{"--json", name}}, {{"--model", path("in")}});
+              }),
               "--json would replace \"" + name + "\", which --model reads");
-    EXPECT_EQ(error_of<OutputError>([&] { check_names({{"--json", path("in")}}, {{"--model", name}}); }),
+    EXPECT_EQ(error_of<OutputError>([&] {
+                check_names({{"--json", path("in")}}, {{"--model", name}});
+              }),
               "--json would replace \"" + path("in") + "\", which --model reads");
   }
   // Another file, and an input that is none, do no harm.
@@ -59,7 +63,9 @@ TEST_F(OutputNames, OfOneFileTwiceAreRefusedWhetherItExistsOrNot) {
   fs::create_symlink("new", path("link"));
   for (const auto& [a, b] : {std::pair(path("old"), path("hard")), std::pair(path("new"), path("link")),
                              std::pair(path("new"), path("./new"))}) {
-    EXPECT_EQ(error_of<OutputError>([&, a = a, b = b] { check_names({{"--json", a}, {"--report", b}}, {}); }),
+    EXPECT_EQ(error_of<OutputError>([&, a = a, b = b] {
+                check_names({{"--json", a}, {"--report", b}}, {});
+              }),
               "--json and --report name the same file, \"" + b + "\"");
   }
 }
@@ -104,8 +110,9 @@ TEST_F(OutputNames, AreCheckedByEveryCommandBeforeItsWork) {
 TEST_F(OutputNames, OfWhereTheCommandSpeaksAreRefused) {
   for (const std::string& script :
        {"exec $K " + gemm + "--json out.json > out.json", "exec $K " + gemm + "--vcd r.vcd >> r.gtkw",
-        "exec $K " + gemm + "--json err.txt 2> err.txt; cat err.txt >&2", std::string("exec $K headline --data none "
-        "--out . > headline.txt")}) {
+        "exec $K " + gemm + "--json err.txt 2> err.txt; cat err.txt >&2",
+        std::string("exec $K headline --data none "
+                    "--out . > headline.txt")}) {
     SCOPED_TRACE(script);
     const Outcome outcome = shell(script);
     EXPECT_EQ(outcome.exit_code, 2);
@@ -134,7 +141,9 @@ TEST_F(OutputNames, ThatAreTooLongAreRefusedSideFilesIncluded) {
   // 255 bytes are the most. A waveform's "NAME.states.txt" is longer than its "NAME.vcd".
   const std::string longest(255, 'n');
   EXPECT_EQ(error_of([&] { check_names({{"--json", path(longest)}}, {}); }), "no error");
-  EXPECT_TRUE(contains(error_of<FileError>([&] { check_names({{"--json", path(longest + "n")}}, {}); }),
+  EXPECT_TRUE(contains(error_of<FileError>([&] {
+                         check_names({{"--json", path(longest + "n")}}, {});
+                       }),
                        "the name is too long: 256 bytes"));
   const std::string stem(251, 'n');
   for (const std::string& option : {"--vcd " + stem + ".vcd", "--op-log " + stem + ".csv --critical-path"}) {

@@ -77,7 +77,8 @@ class Process {
 [[nodiscard]] Outcome start_on_terminal(const std::filesystem::path& program, const Arguments& arguments,
                                         const std::filesystem::path& folder);
 
-/// A process with a terminal as its standard output and error, which is the terminal of its session, until that hangs up.
+/// A process with a terminal as its standard output and error, which is the terminal of its session, until that hangs
+/// up.
 class OnTerminal {
  public:
   OnTerminal(const std::filesystem::path& program, const Arguments& arguments, const std::filesystem::path& folder);

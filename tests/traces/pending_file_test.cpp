@@ -122,6 +122,7 @@ TEST_F(PendingFiles, OnADeviceAreWrittenInPlace) {
 
 TEST_F(PendingFiles, OnAFifoAreWrittenInPlace) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(reason_of([this] { const PendingFile file(path("pipe")); }), "nobody reads it");
   const OpenFile reader(open_file(path("pipe"), O_RDONLY | O_NONBLOCK));
   PendingFile file(path("pipe"));
   file.write("text");

@@ -24,9 +24,9 @@ struct OutputPlace {
 };
 
 /// The place that `path` names: "-" is standard output, "/dev/stdout" and "/dev/fd/3" are descriptors of this process,
-/// by whatever links they are reached. Throws WriteError if nothing can be written there: a folder, a name that is empty
-/// or too long, a folder above it that does not exist or may not be written, a descriptor that is not open for writing.
-/// Creates nothing.
+/// by whatever links they are reached. Throws WriteError if nothing can be written there: a folder, a name that is
+/// empty or too long, a folder above it that does not exist or may not be written, a descriptor that is not open for
+/// writing. Creates nothing.
 [[nodiscard]] OutputPlace output_place(const std::string& path);
 
 /// The same text for all names of one file (links, hard links, ./x and x), of one pipe, and of one name that is still

@@ -14,10 +14,19 @@ namespace {
 
 constexpr mode_t permission_bits = 07777;
 
+/// Opening a FIFO that nobody reads would wait, and the user would not know for what.
+[[nodiscard]] OpenFile open_stream(const std::string& path) {
+  OpenFile file(open_file(path, O_WRONLY | O_NOCTTY | O_NONBLOCK));
+  if (!file.is_open() && errno == ENXIO) throw WriteError("nobody reads it");
+  if (!file.is_open()) throw write_error(errno);
+  // From now on a writer may be held up by a slow reader.
+  if (::fcntl(file.get(), F_SETFL, ::fcntl(file.get(), F_GETFL) & ~O_NONBLOCK) != 0) throw write_error(errno);
+  return file;
+}
+
 [[nodiscard]] OpenFile open_in_place(const OutputPlace& place) {
-  const bool is_open = place.kind == OutputPlace::Kind::descriptor;
-  OpenFile file(is_open ? ::fcntl(place.descriptor, F_DUPFD_CLOEXEC, 0)
-                        : open_file(place.path, O_WRONLY | O_NOCTTY));
+  if (place.kind == OutputPlace::Kind::stream) return open_stream(place.path);
+  OpenFile file(::fcntl(place.descriptor, F_DUPFD_CLOEXEC, 0));
   if (!file.is_open()) throw write_error(errno);
   return file;
 }

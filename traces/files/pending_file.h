@@ -25,8 +25,8 @@ class PendingFile {
     regular,  ///< it seeks: no device, pipe or descriptor
   };
 
-  /// Throws WriteError, for all reasons of `output_place` and for a place that is not of the kind. A FIFO is opened when
-  /// somebody reads it. Files that killed processes have left in the folder go.
+  /// Throws WriteError, for all reasons of `output_place` and for a place that is not of the kind. So is a FIFO
+  /// that nobody reads. Files that killed processes have left in the folder go.
   explicit PendingFile(const std::string& path, Kind kind = Kind::any,
                        TemporaryFile::Naming naming = TemporaryFile::Naming::where_needed);
 
@@ -37,8 +37,8 @@ class PendingFile {
   /// All of `text`. Throws WriteError.
   void write(std::string_view text) const;
 
-  /// Flushes it to the disk and puts it in its place, with the permissions of the file that it replaces; a symbolic link
-  /// stays one. Throws WriteError, and the final path is as it was before.
+  /// Flushes it to the disk and puts it in its place, with the permissions of the file that it replaces; a symbolic
+  /// link stays one. Throws WriteError, and the final path is as it was before.
   void commit();
 
  private:

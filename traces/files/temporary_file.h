@@ -29,8 +29,8 @@ class TemporaryFile {
 
   [[nodiscard]] const OpenFile& file() const noexcept { return file_; }
 
-  /// Flushes it to the disk, gives it its name and closes it; what stands under the name is replaced. Throws WriteError,
-  /// and the name is as it was before.
+  /// Flushes it to the disk, gives it its name and closes it; what stands under the name is replaced. Throws
+  /// WriteError, and the name is as it was before.
   void put_in_place(const std::string& path);
 
  private:
@@ -43,8 +43,8 @@ class TemporaryFile {
   OpenFile file_;
 };
 
-/// Removes the files of TemporaryFile that processes of this host have left in the folder when they were killed. Those of
-/// processes that live stay, and so do those of other hosts and those on file systems without locks. What cannot be
+/// Removes the files of TemporaryFile that processes of this host have left in the folder when they were killed. Those
+/// of processes that live stay, and so do those of other hosts and those on file systems without locks. What cannot be
 /// removed stays.
 void remove_dead_files(const std::string& folder) noexcept;
 

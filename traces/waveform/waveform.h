@@ -37,8 +37,8 @@ class Waveform {
   [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
   /// A write has failed: `close` will throw.
   [[nodiscard]] bool failed() const noexcept { return file_.failed(); }
-  /// After the run, once, at its end: the file gets its name. Throws WriteError if it is not whole; an older one is then
-  /// as it was, as it is without this call.
+  /// After the run, once, at its end: the file gets its name. Throws WriteError if it is not whole; an older one is
+  /// then as it was, as it is without this call.
   void close() { file_.close(); }
 
  private:
