@@ -7,10 +7,10 @@
 #include <cctype>
 #include <utility>
 
-#include "platform/file_system.h"
 #include "platform/files.h"
 #include "platform/message_text.h"
 #include "platform/workload/model_file.h"
+#include "traces/files/open_file.h"
 
 namespace kernwave::platform {
 namespace {
@@ -22,7 +22,7 @@ bool is_equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
 }
 
 bool is_folder(const std::string& path) noexcept {
-  const std::optional<struct stat> status = status_of(path);
+  const std::optional<struct stat> status = traces::status_of(path);
   return status && S_ISDIR(status->st_mode);
 }
 
