@@ -56,7 +56,10 @@ PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& co
 }
 
 std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
-  if (queue_.size() == queue_depth_) return std::nullopt;
+  if (queue_.size() == queue_depth_) {
+    forbid_answer_ahead(payload);
+    return std::nullopt;
+  }
   const bool forwards = queue_.empty() && !sharing();
   const Picoseconds taken = take(payload, at);
   if (!forwards || taken != at) forbid_answer_ahead(payload);
