@@ -105,10 +105,8 @@ constexpr NumberName number_names[] = {
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (in_string) {
-      if (text[i] == '\\')
-        ++i;
-      else if (text[i] == '"')
-        in_string = false;
+      if (text[i] == '"') in_string = false;
+      if (text[i] == '\\') ++i;
       continue;
     }
     in_string = text[i] == '"';

@@ -45,7 +45,17 @@ struct Claim {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Which kinds of layers a list of their names has.
+enum class LayerKind : std::uint8_t { full, sliding, chunked, without_attention, unknown };
+
+[[nodiscard]] LayerKind layer_kind(std::string_view name) {
+  if (has_part(name, "sliding")) return LayerKind::sliding;
+  if (has_part(name, "chunked")) return LayerKind::chunked;
+  if (name == "full_attention" || name == "global_attention" || name == "attention") return LayerKind::full;
+  const bool may_be_attention = has_part(name, "attention") && !has_part(name, "linear");
+  return may_be_attention ? LayerKind::unknown : LayerKind::without_attention;
+}
+
+/// Which kinds of layers a file names.
 struct Layers {
   bool are_stated = false;
   bool slide = false;
@@ -103,8 +113,8 @@ class ShapeReader {
   std::vector<Claim> claims_of(Role role) {
     std::vector<Claim> claims;
     for (const Statement* statement : statements_.of(role)) {
-      if (const auto count = count_of(*statement))
-        claims.push_back({statement->place, *count, statement->is_of_a_layer});
+      const auto count = count_of(*statement);
+      if (count) claims.push_back({statement->place, *count, statement->is_of_a_layer});
     }
     return claims;
   }
@@ -273,29 +283,29 @@ class ShapeReader {
     for (const Statement* statement : statements_.of(Role::layer_types)) {
       if (is_off(*statement->value)) continue;
       layers.are_stated = true;
-      bool has_attention = false;
-      if (!statement->value->is_array()) {
+      if (statement->value->is_array()) {
+        take_layers(*statement, layers);
+      } else {
         note(fmt::format("{} must be an array, found {}", statement->place, statement->value->description()));
-        continue;
       }
-      for (const Json& layer : statement->value->as_array()) {
-        const std::string name = layer.is_string() ? layer.as_string() : std::string();
-        const bool slides = has_part(name, "sliding");
-        const bool is_chunked = has_part(name, "chunked");
-        const bool is_full = name == "full_attention" || name == "global_attention" || name == "attention";
-        const bool is_linear = has_part(name, "linear");
-        layers.slide = layers.slide || slides;
-        layers.are_chunked = layers.are_chunked || is_chunked;
-        has_attention = has_attention || slides || is_chunked || is_full;
-        if (slides || is_chunked || is_full || is_linear || !has_part(name, "attention")) continue;
-        is_refused_ = true;
-        note(fmt::format("{} has {}: no kernel computes attention of this kind", statement->place, in_quotes(name)));
-        has_attention = true;
-        break;
-      }
-      if (!has_attention) refuse(*statement, "no layer has attention that the kernels could run");
     }
     return layers;
+  }
+
+  void take_layers(const Statement& statement, Layers& layers) {
+    bool has_attention = false;
+    for (const Json& layer : statement.value->as_array()) {
+      const std::string name = layer.is_string() ? layer.as_string() : std::string();
+      const LayerKind kind = layer_kind(name);
+      layers.slide = layers.slide || kind == LayerKind::sliding;
+      layers.are_chunked = layers.are_chunked || kind == LayerKind::chunked;
+      has_attention = has_attention || kind != LayerKind::without_attention;
+      if (kind != LayerKind::unknown) continue;
+      is_refused_ = true;
+      note(fmt::format("{} has {}: no kernel computes attention of this kind", statement.place, in_quotes(name)));
+      return;
+    }
+    if (!has_attention) refuse(statement, "no layer has attention that the kernels could run");
   }
 
   /// The first `max_window_layers` layers see every key.
@@ -311,27 +321,37 @@ class ShapeReader {
     bool has_sliding_window = false;
     for (const Role role : {Role::window, Role::window_both_ways}) {
       for (const Statement* statement : statements_.of(role)) {
-        const Json& value = *statement->value;
-        const bool is_none = (value.is_bool() && !value.as_bool()) || (value.is_int() && value.as_int() == -1);
-        if (is_none) continue;
-        if (!value.is_int() || value.as_int() < 1) {
-          note(fmt::format("{} is {} (allowed: a number of keys from 1; null, false or -1 for none)", statement->place,
-                           value_text(value)));
-          continue;
-        }
-        const bool is_chunk = statement->key.name == "attention_chunk_size";
-        has_sliding_window = has_sliding_window || !is_chunk;
-        const bool has_layers = !layers.are_stated || (is_chunk ? layers.are_chunked : layers.slide);
-        const bool is_switched_off = !statement->key.counts_only_if.empty() && has_no_windowed_layer();
-        if (!has_layers || is_switched_off) continue;
-        const std::int64_t keys = role == Role::window ? value.as_int() : std::max<std::int64_t>(1, value.as_int() / 2);
-        if (!window_ || keys < window_->keys) window_ = KeyWindow{statement->place, keys};
+        const std::optional<std::int64_t> length = window_length(*statement);
+        if (!length) continue;
+        has_sliding_window = has_sliding_window || !is_chunk(*statement);
+        const std::int64_t keys = role == Role::window ? *length : std::max<std::int64_t>(1, *length / 2);
+        const bool is_shortest = !window_ || keys < window_->keys;
+        if (is_shortest && is_in_use(*statement, layers)) window_ = KeyWindow{statement->place, keys};
       }
     }
-    if (layers.slide && !has_sliding_window) {
-      is_refused_ = true;
-      note("layer_types has layers whose window slides, and no sliding_window says how many keys they see");
-    }
+    if (!layers.slide || has_sliding_window) return;
+    is_refused_ = true;
+    note("layer_types has layers whose window slides, and no sliding_window says how many keys they see");
+  }
+
+  /// Nothing where the value says that there is no window, and where it is wrong, which is noted.
+  std::optional<std::int64_t> window_length(const Statement& statement) {
+    const Json& value = *statement.value;
+    const bool is_none = (value.is_bool() && !value.as_bool()) || (value.is_int() && value.as_int() == -1);
+    if (is_none) return std::nullopt;
+    if (value.is_int() && value.as_int() >= 1) return value.as_int();
+    note(fmt::format("{} is {} (allowed: a number of keys from 1; null, false or -1 for none)", statement.place,
+                     value_text(value)));
+    return std::nullopt;
+  }
+
+  [[nodiscard]] static bool is_chunk(const Statement& window) { return window.key.name == "attention_chunk_size"; }
+
+  /// Whether the file has layers with this window.
+  [[nodiscard]] bool is_in_use(const Statement& window, const Layers& layers) const {
+    const bool is_switched_off = !window.key.counts_only_if.empty() && has_no_windowed_layer();
+    const bool has_layers = !layers.are_stated || (is_chunk(window) ? layers.are_chunked : layers.slide);
+    return has_layers && !is_switched_off;
   }
 
   // ---- the factor of the scores
