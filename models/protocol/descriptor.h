@@ -62,7 +62,7 @@ struct HbmRegion {
 
   /// The same bytes in as few rows as there are stretches: rows without a gap between them are one.
   [[nodiscard]] constexpr HbmRegion in_stretches() const noexcept {
-    if (rows <= 1 || stride != row_bytes) return *this;
+    if (rows > 1 && stride != row_bytes) return *this;
     return HbmRegion{base, 1, bytes(), bytes()};
   }
 };
