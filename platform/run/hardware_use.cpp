@@ -179,6 +179,7 @@ std::vector<std::string> keys_without_effect(const Configuration& configuration,
     group->keys.push_back(path);
   }
   std::vector<std::string> notes;
+  notes.reserve(groups.size());
   for (const Group& group : groups) notes.push_back(without_effect(group.keys, group.why));
   return notes;
 }
