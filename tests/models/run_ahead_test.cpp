@@ -275,17 +275,20 @@ class Silence : public sc_core::sc_module, private tlm::tlm_bw_transport_if<> {
 /// Puts a stub in the matrix engine's place.
 class WithOtherGemm : public traces::MonitoringConnector {
  public:
-  explicit WithOtherGemm(StubMemory& engine) : engine_(engine), silence_("silence") {}
+  explicit WithOtherGemm(StubMemory& engine) : engine_(engine), to_engine_("to_engine"), to_gemm_("to_gemm") {
+    to_engine_.socket().bind(engine.write_socket());  // a stub has two sockets
+  }
 
   void connect(InitiatorSocket& initiator, TargetSocket& target, const std::string& name) override {
     if (name != "pe0.scheduler_to_gemm") return MonitoringConnector::connect(initiator, target, name);
     MonitoringConnector::connect(initiator, engine_.read_socket(), name);
-    silence_.socket().bind(target);
+    to_gemm_.socket().bind(target);
   }
 
  private:
   StubMemory& engine_;
-  Silence silence_;
+  Silence to_engine_;
+  Silence to_gemm_;
 };
 
 struct Answer {

@@ -133,7 +133,7 @@ TEST_F(Extremes, TimeBeyond64BitsEndsTheRunWithAMessage) {
       "--set system.pes_per_cube=1 --set pe.clock=1MHz --set pe.gemm.rows=1 --set pe.gemm.cols=1 "
       "--set pe.gemm.f32_cycles=1024 --set run.no_progress_limit=never --policy ";
   for (const char* policy : {"blocking", "lazy", "stall_on_use"}) {
-    expect_failure(run(words(slow + policy)), {"system.cube0.pe0.", "beyond 2^63 ps", "106 days"});
+    expect_failure(run(words(slow + policy)), {"PE 0, program ", "beyond 2^63 ps", "106 days"});
   }
 }
 

@@ -312,10 +312,10 @@ TEST(MessageErrors, SlotsThatDoNotFitAreRefusedAtTheLaunch) {
   in_child([] {
     Simulation simulation(cubes(2));
     try {
-      tl::launch(simulation.pe(), [](tl::Context&) {}, tl::Policy::lazy, {{Direction::west}, Bytes(8 << 20)});
+      tl::launch(simulation.pe(), [](tl::Context&) {}, tl::Policy::lazy, {{Direction::west}, Bytes(1 << 20)});
       ADD_FAILURE() << "no error";
     } catch (const std::invalid_argument& error) {
-      EXPECT_TRUE(contains(error.what(), "scratch overflow: on PE 0, 2 slots of 8388608 B")) << error.what();
+      EXPECT_TRUE(contains(error.what(), "scratch overflow: on PE 0, 2 slots of 1048576 B")) << error.what();
     }
   });
 }
