@@ -215,7 +215,9 @@ Tensor Context::buffer(const Shape& shape, DType dtype, SourceLocation where) {
 
 std::vector<Tensor> Context::buffers(std::int64_t count, const Shape& shape, DType dtype, SourceLocation where) {
   if (count < 0) fail("buffers", where, fmt::format("a number of buffers is not negative, as {} is", count));
+  constexpr std::int64_t most_reserved = 256;  // what fits into scratch decides how many there can be
   std::vector<Tensor> made;
+  made.reserve(static_cast<std::size_t>(std::min(count, most_reserved)));
   for (std::int64_t i = 0; i < count; ++i) made.push_back(allocate("buffers", shape, dtype, where));
   return made;
 }

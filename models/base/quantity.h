@@ -29,22 +29,31 @@ class Quantity {
   constexpr Quantity& operator-=(Quantity other) noexcept(unchecked) { return *this = *this - other; }
 
   friend constexpr Quantity operator+(Quantity a, Quantity b) noexcept(unchecked) {
-    if constexpr (unchecked) return Quantity(a.count_ + b.count_);
-    std::int64_t sum = 0;
-    if (__builtin_add_overflow(a.count_, b.count_, &sum)) fail_time_overflow();
-    return Quantity(sum);
+    if constexpr (unchecked) {
+      return Quantity(a.count_ + b.count_);
+    } else {
+      std::int64_t sum = 0;
+      if (__builtin_add_overflow(a.count_, b.count_, &sum)) fail_time_overflow();
+      return Quantity(sum);
+    }
   }
   friend constexpr Quantity operator-(Quantity a, Quantity b) noexcept(unchecked) {
-    if constexpr (unchecked) return Quantity(a.count_ - b.count_);
-    std::int64_t difference = 0;
-    if (__builtin_sub_overflow(a.count_, b.count_, &difference)) fail_time_overflow();
-    return Quantity(difference);
+    if constexpr (unchecked) {
+      return Quantity(a.count_ - b.count_);
+    } else {
+      std::int64_t difference = 0;
+      if (__builtin_sub_overflow(a.count_, b.count_, &difference)) fail_time_overflow();
+      return Quantity(difference);
+    }
   }
   friend constexpr Quantity operator*(Quantity a, std::int64_t n) noexcept(unchecked) {
-    if constexpr (unchecked) return Quantity(a.count_ * n);
-    std::int64_t product = 0;
-    if (__builtin_mul_overflow(a.count_, n, &product)) fail_time_overflow();
-    return Quantity(product);
+    if constexpr (unchecked) {
+      return Quantity(a.count_ * n);
+    } else {
+      std::int64_t product = 0;
+      if (__builtin_mul_overflow(a.count_, n, &product)) fail_time_overflow();
+      return Quantity(product);
+    }
   }
   friend constexpr Quantity operator*(std::int64_t n, Quantity a) noexcept(unchecked) { return a * n; }
   friend constexpr bool operator==(Quantity a, Quantity b) noexcept { return a.count_ == b.count_; }

@@ -45,7 +45,9 @@ void expect_document(const std::string& text) {
 TEST_F(OutputStreams, HaveTheDocumentAndTheSummaryGoesToStandardError) {
   for (const std::string name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
     SCOPED_TRACE(name);
-    const Outcome outcome = shell(gemm + "--json " + name + " | cat");
+    std::string line = gemm;
+    line.append("--json ").append(name).append(" | cat");
+    const Outcome outcome = shell(line);
     expect_document(outcome.output);
     EXPECT_TRUE(contains(outcome.errors, "plan: ")) << outcome.errors;
     EXPECT_TRUE(contains(outcome.errors, "\nlatency  ")) << outcome.errors;

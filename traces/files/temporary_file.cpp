@@ -161,7 +161,7 @@ void remove_dead_files(const std::string& folder) noexcept {
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
       if (is_of_this_host(entry->path().filename().string())) remove_if_dead(entry->path().string());
     }
-  } catch (const std::exception&) {  // no memory: they stay
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): no memory; they stay
   }
 }
 
