@@ -366,8 +366,8 @@ TEST_F(CommandLine, RunMultipliesMatrices) {
 
 // What a doubled resource is said to have taken is what a run with it takes.
 TEST_F(CommandLine, RunPutsItsPredictionsToTheTest) {
-  const std::string gemm =
-      "run gemm --m 64 --n 64 --k 512 --data none --quiet ";  // without the note that no PE reaches another cube
+  // Quietly: that no PE reaches another cube would be noted.
+  const std::string gemm = "run gemm --m 64 --n 64 --k 512 --data none --quiet ";
   const Json path = result_of(words(gemm + "--verify-what-if")).at("critical_path");
   // In the preset ahbm the port gives 128 GB/s, the memory answers after 100 ns, and the engine has the clock of the
   // PE.
