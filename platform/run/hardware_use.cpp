@@ -111,7 +111,7 @@ bool shares_links(const Run& run, const Key& /*key*/) {
 
 bool has_channels(const Run& run, const Key& /*key*/) { return run.system.hbm.channels > 1; }
 bool reaches_other_cubes(const Run& run, const Key& /*key*/) { return run.use.reaches_other_cubes; }
-bool has_bursts(const Run& run, const Key& /*key*/) { return run.system.pe.dma.burst > Bytes(0); }
+bool has_memory_of_others(const Run& /*run*/, const Key& /*key*/) { return false; }
 
 constexpr std::string_view no_messages = "no PE sends a message";
 
@@ -134,7 +134,7 @@ const std::vector<Concern>& concerns() {
       {"pe.scratch.bandwidth", multiplies, "no products are computed"},
       {"pe.math.*", computes, "no elementwise operations or reductions are computed"},
       {"pe.math.cycles.*", computes_of_group, "none of their operations are computed"},
-      {"pe.dma.zero_writes", has_bursts, "pe.dma.burst is \"whole\""},
+      {"pe.dma.zero_writes", has_memory_of_others, "the memory is the model's own"},
       {"ipcq.topology", sends_or_is_kept_from_it, no_messages},
       {"ipcq.depth", sends, no_messages},
       {"ipcq.window", sends, no_messages},
