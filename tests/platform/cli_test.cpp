@@ -21,9 +21,9 @@
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
 #include "tests/support/error_text.h"
+#include "tests/support/kernwave_command_test.h"
 #include "tests/support/own_workload.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform::cli_test {
 namespace {
@@ -47,12 +47,8 @@ using testing::words;
 }
 
 /// Runs `kernwave` in a folder of the test's own.
-class CommandLine : public kernwave::testing::TemporaryFolderTest {
+class CommandLine : public kernwave::testing::KernwaveCommandTest {
  protected:
-  [[nodiscard]] Outcome run(const Arguments& arguments, User user = User::own) const {
-    return start(kernwave_executable(), arguments, folder_, user);
-  }
-
   /// The output of a command that must succeed and has nothing to complain about.
   [[nodiscard]] std::string output_of(const Arguments& arguments) const {
     const Outcome outcome = run(arguments);
@@ -67,7 +63,6 @@ class CommandLine : public kernwave::testing::TemporaryFolderTest {
     return document("result.json");
   }
 
-  [[nodiscard]] Json document(const std::string& name) const { return parse_json(read_file(path(name)), name); }
   void expect_refused(const Arguments& arguments, const std::vector<std::string>& parts, User user = User::own) const;
 };
 

@@ -8,9 +8,9 @@
 
 #include "platform/files.h"
 #include "tests/support/error_text.h"
+#include "tests/support/kernwave_command_test.h"
 #include "tests/support/process.h"
 #include "tests/support/sanitizer.h"
-#include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform::extremes_test {
 namespace {
@@ -22,12 +22,8 @@ using testing::Outcome;
 using testing::start;
 using testing::words;
 
-class Extremes : public kernwave::testing::TemporaryFolderTest {
+class Extremes : public kernwave::testing::KernwaveCommandTest {
  protected:
-  [[nodiscard]] Outcome run(const Arguments& arguments) const {
-    return start(kernwave_executable(), arguments, folder_);
-  }
-
   /// In a process that may have 3 GB of memory.
   [[nodiscard]] Outcome run_in_3_gb(const std::string& arguments) const {
     return start("/bin/sh", {"-c", "ulimit -v 3000000; exec '" + kernwave_executable().string() + "' " + arguments},

@@ -23,9 +23,9 @@
 #include "tests/support/child.h"
 #include "tests/support/child_outcome.h"
 #include "tests/support/error_text.h"
+#include "tests/support/kernwave_command_test.h"
 #include "tests/support/process.h"
 #include "tests/support/sqlite_query.h"
-#include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform::interrupt_test {
 namespace {
@@ -60,7 +60,7 @@ const std::string short_run = "run gqa_attention_prefill_short --model llama-3.1
   return text.find(") Z ") != std::string::npos;
 }
 
-class Interrupts : public kernwave::testing::TemporaryFolderTest {
+class Interrupts : public kernwave::testing::KernwaveCommandTest {
  protected:
   /// Waits until `condition` holds; so many minutes are there to end a hang.
   [[nodiscard]] static bool eventually(const std::function<bool()>& condition) {
@@ -77,8 +77,6 @@ class Interrupts : public kernwave::testing::TemporaryFolderTest {
       return testing::catches(process.id(), SIGTERM) && testing::files_open_in(folder_, process.id()).bytes >= bytes;
     });
   }
-
-  [[nodiscard]] Json document(const std::string& name) const { return parse_json(read_file(path(name)), name); }
 };
 
 struct Ending {

@@ -9,8 +9,8 @@
 
 #include "platform/files.h"
 #include "tests/support/error_text.h"
+#include "tests/support/kernwave_command_test.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform::output_names_test {
 namespace {
@@ -19,22 +19,12 @@ namespace fs = std::filesystem;
 
 using testing::contains;
 using testing::error_of;
-using testing::kernwave_executable;
 using testing::Outcome;
 using testing::words;
 
 const std::string gemm = "run gemm --m 256 --n 256 --k 256 --data none ";
 
-class OutputNames : public kernwave::testing::TemporaryFolderTest {
- protected:
-  [[nodiscard]] Outcome run(const testing::Arguments& arguments) const {
-    return testing::start(kernwave_executable(), arguments, folder_);
-  }
-  /// By a shell, with `kernwave` as $K.
-  [[nodiscard]] Outcome shell(const std::string& script) const {
-    return testing::start("/bin/sh", {"-c", "K='" + kernwave_executable().string() + "'; " + script}, folder_);
-  }
-};
+class OutputNames : public kernwave::testing::KernwaveCommandTest {};
 
 TEST_F(OutputNames, OfAnInputAreRefusedUnderWhateverName) {
   write_file_atomically(path("in"), "input");

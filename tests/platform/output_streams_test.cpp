@@ -12,8 +12,8 @@
 #include "platform/files.h"
 #include "platform/json/json.h"
 #include "tests/support/error_text.h"
+#include "tests/support/kernwave_command_test.h"
 #include "tests/support/process.h"
-#include "tests/support/temporary_folder.h"
 
 namespace kernwave::platform::output_streams_test {
 namespace {
@@ -21,21 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 
 using testing::contains;
-using testing::kernwave_executable;
 using testing::Outcome;
 
 const std::string gemm = "$K run gemm --m 256 --n 256 --k 256 --data none ";
 
-class OutputStreams : public kernwave::testing::TemporaryFolderTest {
- protected:
-  /// By a shell, with `kernwave` as $K.
-  [[nodiscard]] Outcome shell(const std::string& script) const {
-    return testing::start("/bin/sh", {"-c", with_kernwave(script)}, folder_);
-  }
-  [[nodiscard]] static std::string with_kernwave(const std::string& script) {
-    return "K='" + kernwave_executable().string() + "'; " + script;
-  }
-};
+class OutputStreams : public kernwave::testing::KernwaveCommandTest {};
 
 void expect_document(const std::string& text) {
   EXPECT_TRUE(parse_json(text, "the document").at("complete").as_bool());

@@ -17,9 +17,9 @@
 #include "platform/json/json.h"
 #include "tests/support/child.h"
 #include "tests/support/error_text.h"
+#include "tests/support/kernwave_command_test.h"
 #include "tests/support/process.h"
 #include "tests/support/simulation.h"
-#include "tests/support/temporary_folder.h"
 #include "traces/files/pending_file.h"
 
 namespace kernwave::platform::outputs_test {
@@ -27,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using testing::Arguments;
 using testing::contains;
 using testing::error_of;
 using testing::Outcome;
@@ -35,13 +34,7 @@ using testing::words;
 
 const std::string gemm = "run gemm --m 256 --n 256 --k 256 --data none --quiet ";
 
-class Outputs : public kernwave::testing::TemporaryFolderTest {
- protected:
-  [[nodiscard]] Outcome run(const Arguments& arguments, testing::User user = testing::User::own) const {
-    return testing::start(testing::kernwave_executable(), arguments, folder_, user);
-  }
-  [[nodiscard]] Json document(const std::string& name) const { return parse_json(read_file(path(name)), name); }
-};
+class Outputs : public kernwave::testing::KernwaveCommandTest {};
 
 // ---- refused before the run
 
