@@ -48,6 +48,7 @@ std::string PeCpu::position() const {
 void PeCpu::run() {
   if (!program_) return;
   process_ = current_process();
+  std::string failure;
   try {
     program_(*this);
     drain();
@@ -58,9 +59,9 @@ void PeCpu::run() {
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // the process is killed or reset, which SystemC wants to know
   } catch (const std::exception& error) {
-    failure_ = error.what();
+    failure = error.what();
   } catch (...) {
-    failure_ = fmt::format("PE {}, {}: an exception that is no std::exception", id_.count(), position());
+    failure = fmt::format("PE {}, {}: an exception that is no std::exception", id_.count(), position());
   }
   // Outside the handler: a thread that waits inside one would leave its exception to the others.
   catch_up();
@@ -68,7 +69,7 @@ void PeCpu::run() {
   if (const std::optional<SpentTime> wait = account_.cut(now())) {
     account_.add(now(), now(), {wait->cause, now() - account().total()});
   }
-  ledger_.kernel_failed(id_, error_.empty() ? failure_ : error_);
+  ledger_.kernel_failed(id_, error_.empty() ? failure : error_);
 }
 
 void PeCpu::pay_issue(Cycles cycles, SourceLocation where) {

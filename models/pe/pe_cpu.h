@@ -153,8 +153,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   std::optional<Picoseconds> announced_end_;  // of the operation that is being submitted
   AheadAccount<StallAccount, SpentTime> account_;
   std::int64_t next_sequence_ = 0;
-  std::string error_;    // the first answer of an engine that was one
-  std::string failure_;  // the program's own
+  std::string error_;  // the first answer of an engine that was one
   SourceLocation last_location_;
   TimeCause waiting_for_ = TimeCause::issue;
   bool drained_ = false;

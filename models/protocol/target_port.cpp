@@ -43,7 +43,7 @@ tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& p
   const Picoseconds current = now();
   const Picoseconds at = current + to_picoseconds(delay);
   presented_ = &payload;
-  responded_ = false;
+  responded_at_.reset();
   const std::optional<Picoseconds> taken = client_.request(*this, payload, at);
   presented_ = nullptr;
   if (!taken) {
@@ -51,8 +51,8 @@ tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& p
     withheld_since_ = at;
     return tlm::TLM_ACCEPTED;
   }
-  if (responded_) {
-    delay = to_sc_time(std::max(*taken, responded_at_) - current);
+  if (responded_at_) {
+    delay = to_sc_time(std::max(*taken, *responded_at_) - current);
     payload.release();
     return tlm::TLM_COMPLETED;
   }
@@ -81,7 +81,6 @@ void TargetPort::respond(Payload& payload) {
 
 bool TargetPort::respond_in_return(Payload& payload, Picoseconds at) noexcept {
   if (!presents(payload)) return false;
-  responded_ = true;
   responded_at_ = at;
   return true;
 }

@@ -78,9 +78,8 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   bool awaiting_end_resp_ = false;
   RingQueue<Payload*> responses_;
   std::vector<BlockingCall*> blocking_;
-  Payload* presented_ = nullptr;  // its BEGIN_REQ is being handed to the client by nb_transport_fw
-  Picoseconds responded_at_;      // of that one, if it left in the return value
-  bool responded_ = false;
+  Payload* presented_ = nullptr;             // its BEGIN_REQ is being handed to the client by nb_transport_fw
+  std::optional<Picoseconds> responded_at_;  // of that one, where its response leaves in the return value
   sc_core::sc_event response_free_;
   sc_core::sc_event blocking_call_due_;  // wakes blocking calls
   TargetSocket socket_;

@@ -16,6 +16,7 @@ class HardwareUse : public PeObserver {
  public:
   explicit HardwareUse(std::int64_t pes_per_cube) : pes_per_cube_(pes_per_cube) {}
 
+  [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void completed(const CompletedOperation& operation) override;
 
   [[nodiscard]] bool computes(MathOp op) const noexcept { return math_[static_cast<std::size_t>(op)]; }
