@@ -7,10 +7,10 @@
 #include "models/base/exact_time.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
+#include "models/config/system_config.h"
 #include "models/protocol/initiator_port.h"
 #include "models/protocol/target_port.h"
 #include "models/protocol/timed_queue.h"
-#include "models/system/system_config.h"
 
 namespace kernwave {
 

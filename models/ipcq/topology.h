@@ -6,7 +6,7 @@
 
 #include "models/base/address.h"
 #include "models/base/direction.h"
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 
 namespace kernwave {
 

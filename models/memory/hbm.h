@@ -6,13 +6,13 @@
 
 #include "models/base/exact_time.h"
 #include "models/base/systemc.h"
+#include "models/config/system_config.h"
 #include "models/memory/channel_map.h"
 #include "models/memory/channel_observer.h"
 #include "models/memory/paged_store.h"
 #include "models/protocol/region_extension.h"
 #include "models/protocol/target_port.h"
 #include "models/protocol/timed_queue.h"
-#include "models/system/system_config.h"
 
 namespace kernwave {
 

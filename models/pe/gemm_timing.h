@@ -5,8 +5,8 @@
 
 #include "models/base/dtype.h"
 #include "models/base/quantity.h"
+#include "models/config/system_config.h"
 #include "models/protocol/descriptor.h"
-#include "models/system/system_config.h"
 
 namespace kernwave {
 

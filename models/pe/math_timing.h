@@ -2,8 +2,8 @@
 #pragma once
 
 #include "models/base/quantity.h"
+#include "models/config/system_config.h"
 #include "models/protocol/descriptor.h"
-#include "models/system/system_config.h"
 
 namespace kernwave {
 

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "models/base/systemc.h"
-#include "models/ipcq/pe_ipcq.h"
 #include "models/pe/pe_cpu.h"
 #include "models/pe/pe_dma.h"
 #include "models/pe/pe_gemm.h"
+#include "models/pe/pe_ipcq.h"
 #include "models/pe/pe_math.h"
 #include "models/pe/pe_scheduler.h"
 #include "models/pe/pe_scratch.h"

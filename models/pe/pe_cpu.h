@@ -10,15 +10,15 @@
 
 #include "models/base/clock.h"
 #include "models/base/systemc.h"
-#include "models/ipcq/pe_ipcq.h"
+#include "models/config/system_config.h"
 #include "models/pe/ahead_account.h"
+#include "models/pe/pe_ipcq.h"
 #include "models/pe/pe_observer.h"
 #include "models/pe/stall_account.h"
 #include "models/protocol/command.h"
 #include "models/protocol/completion.h"
 #include "models/protocol/initiator_port.h"
-#include "models/system/run_ledger.h"
-#include "models/system/system_config.h"
+#include "models/run/run_ledger.h"
 
 namespace kernwave {
 

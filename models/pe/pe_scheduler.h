@@ -8,14 +8,14 @@
 
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
+#include "models/config/system_config.h"
 #include "models/pe/composite_sequencer.h"
 #include "models/pe/pe_observer.h"
 #include "models/protocol/command.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/initiator_port.h"
 #include "models/protocol/target_port.h"
-#include "models/system/run_ledger.h"
-#include "models/system/system_config.h"
+#include "models/run/run_ledger.h"
 
 namespace kernwave {
 

@@ -8,9 +8,9 @@
 #include "models/base/address.h"
 #include "models/base/dtype.h"
 #include "models/base/systemc.h"
+#include "models/config/system_config.h"
 #include "models/numeric/tensor_bytes.h"
 #include "models/protocol/descriptor.h"
-#include "models/system/system_config.h"
 
 namespace kernwave {
 

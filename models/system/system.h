@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "models/base/systemc.h"
+#include "models/config/system_config.h"
 #include "models/ipcq/ipcq_link.h"
 #include "models/ipcq/topology.h"
 #include "models/memory/cube_links.h"
 #include "models/protocol/connector.h"
+#include "models/run/run_ledger.h"
 #include "models/system/cube.h"
-#include "models/system/run_ledger.h"
-#include "models/system/system_config.h"
 
 namespace kernwave {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "platform/cli/exit_code.h"
-#include "platform/config/units.h"
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
+#include "platform/text/units.h"
 #include "platform/version.h"
 
 namespace kernwave::platform {

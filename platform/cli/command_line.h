@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kernels/tl/policy.h"
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 #include "platform/config/configuration.h"
-#include "platform/run/outputs.h"
+#include "platform/outputs/outputs.h"
 #include "platform/run/run_checks.h"
 #include "platform/workload/workload.h"
 

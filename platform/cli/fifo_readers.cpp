@@ -9,9 +9,9 @@
 #include <thread>
 #include <utility>
 
-#include "platform/files.h"
-#include "platform/message_text.h"
-#include "platform/text_stream.h"
+#include "platform/files/whole_file.h"
+#include "platform/text/message_text.h"
+#include "platform/text/text_stream.h"
 #include "traces/files/output_place.h"
 
 namespace kernwave::platform {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 
 namespace kernwave::platform {
 

@@ -20,10 +20,10 @@
 #include "platform/config/key_table.h"
 #include "platform/config/presets.h"
 #include "platform/config/rules.h"
-#include "platform/config/units.h"
 #include "platform/config/written_value.h"
-#include "platform/files.h"
-#include "platform/message_text.h"
+#include "platform/files/whole_file.h"
+#include "platform/text/message_text.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 namespace {

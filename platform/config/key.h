@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "models/base/quantity.h"
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 #include "platform/config/written_value.h"
 
 namespace kernwave::platform {

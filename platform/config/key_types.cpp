@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "platform/config/units.h"
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "models/base/exact_time.h"
 #include "platform/config/key_table.h"
-#include "platform/config/units.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 namespace {

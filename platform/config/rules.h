@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 
 namespace kernwave::platform {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <system_error>
 
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 
 namespace kernwave::platform {
 namespace {

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 
 namespace kernwave::platform {
 namespace {

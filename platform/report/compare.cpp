@@ -14,8 +14,8 @@
 #include "platform/report/result_check.h"
 #include "platform/report/result_tables.h"
 #include "platform/report/roofline.h"
-#include "platform/run/quotient.h"
-#include "platform/run/summary.h"
+#include "platform/results/quotient.h"
+#include "platform/results/summary.h"
 
 namespace kernwave::platform {
 

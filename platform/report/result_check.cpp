@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "platform/run/result_document.h"
+#include "platform/results/result_document.h"
 
 namespace kernwave::platform {
 

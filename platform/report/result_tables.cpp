@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "platform/config/units.h"
-#include "platform/run/quotient.h"
-#include "platform/run/summary.h"
+#include "platform/results/quotient.h"
+#include "platform/results/summary.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "platform/config/units.h"
-#include "platform/run/summary.h"
+#include "platform/results/summary.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 

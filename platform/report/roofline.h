@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "platform/json/json.h"
-#include "platform/run/quotient.h"
+#include "platform/results/quotient.h"
 
 namespace kernwave::platform {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "platform/report/result_check.h"
-#include "platform/run/quotient.h"
-#include "platform/run/summary.h"
+#include "platform/results/quotient.h"
+#include "platform/results/summary.h"
 
 namespace kernwave::platform {
 

@@ -7,7 +7,7 @@
 
 #include "models/pe/math_timing.h"
 #include "platform/config/key_table.h"
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 
 namespace kernwave::platform {
 

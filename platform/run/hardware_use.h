@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "models/config/system_config.h"
 #include "models/pe/pe_observer.h"
-#include "models/system/system_config.h"
 #include "platform/config/configuration.h"
 
 namespace kernwave::platform {

@@ -6,16 +6,12 @@
 #include <vector>
 
 #include "models/system/system.h"
+#include "platform/request/run_request.h"
 #include "traces/checks/nan_watch.h"
 #include "traces/checks/race_detector.h"
 #include "traces/checks/uninitialised_reads.h"
 
 namespace kernwave::platform {
-
-struct CheckRequest {
-  bool strict = false;    ///< warnings are errors, and data mode `none` is checked for races too
-  bool trap_nan = false;  ///< the first NaN ends the run; data mode `full`
-};
 
 /// With data a run is checked for races, for reads of what nobody has written, and for its first NaN: warnings, with
 /// `strict` errors. Without data, unless `strict`, nothing is checked and nothing costs.

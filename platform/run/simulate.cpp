@@ -12,17 +12,17 @@
 #include <vector>
 
 #include "models/protocol/connector.h"
-#include "models/system/run.h"
-#include "platform/config/units.h"
-#include "platform/run/child_process.h"
+#include "models/run/run.h"
+#include "platform/host/child_process.h"
+#include "platform/host/host_watch.h"
+#include "platform/host/interrupt.h"
+#include "platform/host/progress.h"
+#include "platform/host/stack_overflow.h"
+#include "platform/results/result_document.h"
+#include "platform/results/summary.h"
 #include "platform/run/hardware_use.h"
-#include "platform/run/host_watch.h"
-#include "platform/run/interrupt.h"
-#include "platform/run/progress.h"
-#include "platform/run/result_document.h"
 #include "platform/run/run_checks.h"
-#include "platform/run/stack_overflow.h"
-#include "platform/run/summary.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 

@@ -6,12 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/tl/policy.h"
-#include "models/system/system_config.h"
-#include "platform/config/configuration.h"
 #include "platform/json/json.h"
-#include "platform/run/outputs.h"
-#include "platform/run/run_checks.h"
+#include "platform/outputs/outputs.h"
+#include "platform/request/run_request.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {
@@ -20,16 +17,6 @@ namespace kernwave::platform {
 class SimulationError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
-};
-
-struct RunRequest {
-  Configuration configuration;
-  std::string kernel;
-  tl::Policy policy = tl::Policy::lazy;
-  DataMode data = DataMode::full;
-  std::string command;  ///< as the user typed it, for the record
-  CheckRequest checks = {};
-  std::vector<std::string> notes = {};  ///< of the command line, for the document; those of keys come behind
 };
 
 /// What a run leaves besides its result, and what the host sees and does while it goes on.

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <vector>
 
-#include "platform/run/child_process.h"
-#include "platform/run/critical_path_document.h"
-#include "platform/run/what_if.h"
+#include "platform/host/child_process.h"
+#include "platform/results/critical_path_document.h"
+#include "platform/results/what_if.h"
 
 namespace kernwave::platform {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "kernels/tl/scratch_arena.h"
-#include "platform/config/units.h"
+#include "platform/text/units.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {

@@ -8,7 +8,7 @@
 #include "kernels/attention/attention_args.h"
 #include "kernels/attention/gqa_attention_prefill_long.h"
 #include "models/base/quantity.h"
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 
 namespace kernwave::platform {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "platform/config/units.h"
+#include "platform/text/units.h"
 #include "platform/workload/hbm_layout.h"
 #include "platform/workload/hbm_tensor.h"
 #include "platform/workload/matrix_reference.h"

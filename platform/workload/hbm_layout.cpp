@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/config/units.h"
+#include "platform/text/units.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {

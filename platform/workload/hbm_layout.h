@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/base/address.h"
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 
 namespace kernwave::platform {
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/json/json.h"
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 #include "platform/workload/model_file_statements.h"
 
 namespace kernwave::platform {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstddef>
 
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 
 namespace kernwave::platform {
 namespace {

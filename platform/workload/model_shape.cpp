@@ -7,8 +7,8 @@
 #include <cctype>
 #include <utility>
 
-#include "platform/files.h"
-#include "platform/message_text.h"
+#include "platform/files/whole_file.h"
+#include "platform/text/message_text.h"
 #include "platform/workload/model_file.h"
 #include "traces/files/open_file.h"
 

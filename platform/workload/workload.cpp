@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 #include "platform/workload/attention_workload.h"
 #include "platform/workload/gemm_workload.h"
 

@@ -6,7 +6,7 @@
 
 #include "kernels/attention/gqa_attention_decode_short.h"
 #include "kernels/tl/launch.h"
-#include "models/system/run.h"
+#include "models/run/run.h"
 #include "models/system/system.h"
 
 namespace kernwave::bench {

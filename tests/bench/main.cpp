@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "models/base/systemc.h"
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
+#include "platform/host/child_process.h"
 #include "platform/json/json.h"
-#include "platform/run/child_process.h"
 #include "tests/bench/bare_at.h"
 #include "tests/bench/decode_loop.h"
 #include "traces/critical_path/critical_path.h"

@@ -4,7 +4,7 @@
 // the latencies against what stands in the comments below.
 #include <kernwave/kernels/tl/launch.h>
 #include <kernwave/models/pe/pe.h>
-#include <kernwave/models/system/run.h>
+#include <kernwave/models/run/run.h>
 #include <kernwave/traces/op_log/op_log.h>
 
 #include <cstdio>

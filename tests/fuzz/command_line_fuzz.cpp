@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "platform/cli/command_line.h"
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/workload/model_shape.h"
 #include "tests/fuzz/expectations.h"
 #include "tests/fuzz/fuzz_target.h"

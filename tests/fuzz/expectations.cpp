@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 
 namespace kernwave::testing {
 

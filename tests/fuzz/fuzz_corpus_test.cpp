@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/test_files.h"
 

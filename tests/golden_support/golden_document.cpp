@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 
 namespace kernwave::testing {
 

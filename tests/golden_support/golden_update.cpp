@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
-#include "platform/files.h"
-#include "platform/run/child_process.h"
+#include "platform/files/whole_file.h"
+#include "platform/host/child_process.h"
 #include "tests/golden_support/golden_comparison.h"
 #include "tests/golden_support/golden_document.h"
 #include "tests/golden_support/golden_folder.h"

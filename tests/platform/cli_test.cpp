@@ -14,7 +14,7 @@
 
 #include "kernels/tl/launch.h"
 #include "platform/config/configuration.h"
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/json/json.h"
 #include "platform/run/simulate.h"
 #include "platform/version.h"

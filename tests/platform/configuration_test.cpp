@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "platform/config/presets.h"
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "tests/support/error_text.h"
 #include "tests/support/temporary_folder.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "platform/config/key_table.h"
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/json/json.h"
 #include "platform/run/simulate.h"
 #include "platform/workload/model_shape.h"

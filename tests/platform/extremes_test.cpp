@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "tests/support/error_text.h"
 #include "tests/support/kernwave_command_test.h"
 #include "tests/support/process.h"

@@ -1,5 +1,5 @@
 // Files: errors that say why, and never half a file under the final name.
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/json/json.h"
 #include "tests/golden_support/golden_comparison.h"
 #include "tests/golden_support/golden_document.h"

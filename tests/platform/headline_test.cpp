@@ -2,7 +2,7 @@
 //
 // The machine of preset ahbm: a cube gives 819.2 GB/s to 8 PEs; a PE has 64 x 64 multiply-accumulators at 1 GHz. The
 // model has 8 KV heads of 4 query heads each, head_dim 128, in f16: one KV head a PE, all in cube 0.
-#include "platform/run/headline.h"
+#include "platform/headline/headline.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -18,10 +18,10 @@
 
 #include "models/base/exact_time.h"
 #include "platform/config/configuration.h"
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
+#include "platform/results/summary.h"
 #include "platform/run/simulate.h"
-#include "platform/run/summary.h"
-#include "platform/text_stream.h"
+#include "platform/text/text_stream.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
 #include "tests/support/child.h"

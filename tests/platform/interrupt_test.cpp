@@ -1,5 +1,5 @@
 // What ends a run from outside in its middle, and the line that shows how far it is.
-#include "platform/run/interrupt.h"
+#include "platform/host/interrupt.h"
 
 #include <gtest/gtest.h>
 
@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
+#include "platform/host/progress.h"
 #include "platform/json/json.h"
-#include "platform/run/progress.h"
 #include "tests/support/child.h"
 #include "tests/support/child_outcome.h"
 #include "tests/support/error_text.h"

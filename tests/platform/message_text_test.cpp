@@ -1,4 +1,4 @@
-#include "platform/message_text.h"
+#include "platform/text/message_text.h"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "models/system/system_config.h"
-#include "platform/files.h"
+#include "models/config/system_config.h"
+#include "platform/files/whole_file.h"
 #include "platform/workload/model_file_keys.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"

@@ -1,5 +1,5 @@
 // Outputs that would replace an input, another output or what a command says: refused before anything is simulated.
-#include "platform/run/output_names.h"
+#include "platform/outputs/output_names.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "tests/support/error_text.h"
 #include "tests/support/kernwave_command_test.h"
 #include "tests/support/process.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/json/json.h"
 #include "tests/support/error_text.h"
 #include "tests/support/kernwave_command_test.h"

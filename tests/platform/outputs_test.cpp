@@ -1,5 +1,5 @@
 // The outputs of a run: which are refused before it, and what becomes of each at its end.
-#include "platform/run/outputs.h"
+#include "platform/outputs/outputs.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "platform/config/configuration.h"
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/json/json.h"
 #include "tests/support/child.h"
 #include "tests/support/error_text.h"

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "platform/cli/command_line.h"
-#include "platform/report/activity_document.h"
 #include "platform/report/compare.h"
 #include "platform/report/report_assets.h"
 #include "platform/report/result_check.h"
 #include "platform/report/roofline.h"
 #include "platform/report/verdict.h"
+#include "platform/results/activity_document.h"
 #include "tests/support/error_text.h"
 
 namespace kernwave::platform::report_test {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "models/protocol/connector.h"
-#include "models/system/run.h"
+#include "models/run/run.h"
 #include "platform/run/simulate.h"
 #include "platform/workload/attention_reference.h"
 #include "platform/workload/float_format.h"

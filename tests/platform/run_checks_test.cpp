@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/run/simulate.h"
 #include "tests/support/child.h"
 #include "tests/support/error_text.h"

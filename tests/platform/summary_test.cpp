@@ -1,5 +1,5 @@
 // Sums and averages that a document and its summaries show: over whom, and of what.
-#include "platform/run/summary.h"
+#include "platform/results/summary.h"
 
 #include <gtest/gtest.h>
 

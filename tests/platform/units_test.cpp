@@ -1,5 +1,5 @@
 // Quantities with units: read exactly, refused with a reason and an example, printed so that they read back.
-#include "platform/config/units.h"
+#include "platform/text/units.h"
 
 #include <gtest/gtest.h>
 

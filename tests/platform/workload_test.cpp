@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "models/protocol/connector.h"
-#include "models/system/run.h"
+#include "models/run/run.h"
 #include "platform/run/simulate.h"
 #include "platform/workload/attention_plan.h"
 #include "platform/workload/hbm_layout.h"

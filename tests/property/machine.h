@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 
 namespace kernwave::testing {
 

@@ -13,7 +13,7 @@
 #include <exception>
 #include <string>
 
-#include "platform/run/child_process.h"
+#include "platform/host/child_process.h"
 #include "tests/support/child_outcome.h"
 #include "tests/support/sanitizer.h"
 

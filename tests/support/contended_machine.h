@@ -1,7 +1,7 @@
 // A small machine on which everything waits for everything.
 #pragma once
 
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 
 namespace kernwave::testing {
 

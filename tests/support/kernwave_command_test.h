@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "platform/json/json.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/tl/launch.h"
-#include "models/system/run.h"
+#include "models/run/run.h"
 #include "tests/support/quantities.h"
 #include "tests/support/stub_memory.h"
 #include "traces/op_log/op_log.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/tl/launch.h"
-#include "models/system/run.h"
+#include "models/run/run.h"
 #include "models/system/system.h"
 #include "tests/support/quantities.h"
 #include "traces/checks/race_detector.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "tests/support/simulation.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/vcd_reader.h"

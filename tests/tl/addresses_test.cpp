@@ -8,7 +8,7 @@
 
 #include "kernels/tl/launch.h"
 #include "models/memory/hbm.h"
-#include "models/system/run.h"
+#include "models/run/run.h"
 #include "tests/support/child.h"
 #include "tests/support/error_text.h"
 #include "tests/support/kernel_errors.h"

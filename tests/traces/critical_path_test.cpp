@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/run/what_if.h"
+#include "platform/results/what_if.h"
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
 #include "traces/critical_path/critical_path.h"

@@ -13,14 +13,14 @@
 #include <functional>
 #include <string>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "tests/support/child.h"
 #include "tests/support/child_outcome.h"
 #include "tests/support/error_text.h"
 #include "tests/support/temporary_folder.h"
 #include "traces/files/open_file.h"
+#include "traces/files/output.h"
 #include "traces/files/temporary_file.h"
-#include "traces/output.h"
 
 namespace kernwave::traces::pending_file_test {
 namespace {

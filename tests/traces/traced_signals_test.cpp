@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "tests/support/child.h"
 #include "tests/support/traced.h"
 #include "traces/waveform/waveform_observer.h"

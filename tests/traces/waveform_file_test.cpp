@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "platform/files.h"
+#include "platform/files/whole_file.h"
 #include "tests/support/child.h"
 #include "tests/support/child_outcome.h"
 #include "tests/support/traced.h"
-#include "traces/output.h"
+#include "traces/files/output.h"
 #include "traces/waveform/waveform.h"
 
 namespace kernwave::traces::waveform_file_test {

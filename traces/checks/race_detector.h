@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 #include "traces/checks/access_history.h"
 #include "traces/checks/message_clocks.h"
 

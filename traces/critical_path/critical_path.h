@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "models/config/system_config.h"
 #include "models/pe/pe_observer.h"
-#include "models/system/system_config.h"
 #include "traces/critical_path/pe_paths.h"
 #include "traces/path_segment.h"
 

@@ -7,8 +7,8 @@
 
 #include "models/base/clock.h"
 #include "models/base/ring_queue.h"
+#include "models/config/system_config.h"
 #include "models/pe/pe_observer.h"
-#include "models/system/system_config.h"
 #include "traces/critical_path/path.h"
 
 namespace kernwave::traces {

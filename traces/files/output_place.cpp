@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "traces/files/open_file.h"
-#include "traces/output.h"
+#include "traces/files/output.h"
 
 namespace kernwave::traces {
 

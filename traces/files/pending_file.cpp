@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "traces/output.h"
+#include "traces/files/output.h"
 
 namespace kernwave::traces {
 

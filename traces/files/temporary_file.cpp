@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "traces/output.h"
+#include "traces/files/output.h"
 
 namespace kernwave::traces {
 

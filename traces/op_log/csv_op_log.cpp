@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "traces/background_writer.h"
+#include "traces/files/background_writer.h"
 #include "traces/op_log/append_text.h"
 #include "traces/op_log/csv_file.h"
 #include "traces/op_log/operation_recorder.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "models/pe/pe_observer.h"
-#include "traces/background_writer.h"
+#include "traces/files/background_writer.h"
 #include "traces/op_log/operation_batch.h"
 #include "traces/op_log/work_table.h"
 

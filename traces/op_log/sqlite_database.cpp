@@ -2,8 +2,8 @@
 
 #include <system_error>
 
+#include "traces/files/output.h"
 #include "traces/op_log/sqlite_descriptor.h"
-#include "traces/output.h"
 
 namespace kernwave::traces {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <new>
 
-#include "traces/output.h"
+#include "traces/files/output.h"
 
 namespace kernwave::traces {
 

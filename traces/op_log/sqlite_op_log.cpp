@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "traces/background_writer.h"
+#include "traces/files/background_writer.h"
 #include "traces/files/pending_file.h"
 #include "traces/op_log/append_text.h"
 #include "traces/op_log/operation_recorder.h"

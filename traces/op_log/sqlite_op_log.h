@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/pe/pe_observer.h"
-#include "traces/output.h"
+#include "traces/files/output.h"
 #include "traces/path_segment.h"
 
 namespace kernwave::traces {

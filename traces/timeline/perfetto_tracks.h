@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/system/system_config.h"
+#include "models/config/system_config.h"
 #include "traces/timeline/protobuf_writer.h"
 #include "traces/timeline/track_streams.h"
 

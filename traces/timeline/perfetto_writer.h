@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "traces/byte_stream.h"
+#include "traces/files/byte_stream.h"
 #include "traces/timeline/perfetto_tracks.h"
 #include "traces/timeline/protobuf_writer.h"
 #include "traces/timeline/slice_kinds.h"

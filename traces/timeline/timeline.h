@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "models/config/system_config.h"
 #include "models/memory/channel_observer.h"
 #include "models/pe/pe_observer.h"
-#include "models/system/system_config.h"
-#include "traces/byte_stream.h"
+#include "traces/files/byte_stream.h"
+#include "traces/files/output.h"
 #include "traces/files/pending_file.h"
-#include "traces/output.h"
 #include "traces/timeline/bandwidth_bins.h"
 #include "traces/timeline/flows.h"
 #include "traces/timeline/lanes.h"

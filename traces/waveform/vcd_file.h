@@ -10,8 +10,8 @@
 
 #include "models/base/quantity.h"
 #include "models/base/systemc.h"
-#include "traces/background_writer.h"
-#include "traces/byte_stream.h"
+#include "traces/files/background_writer.h"
+#include "traces/files/byte_stream.h"
 #include "traces/files/pending_file.h"
 #include "traces/waveform/signal_change.h"
 #include "traces/waveform/vcd_writer.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/base/quantity.h"
-#include "traces/byte_stream.h"
+#include "traces/files/byte_stream.h"
 #include "traces/waveform/signal_change.h"
 
 namespace kernwave::traces {

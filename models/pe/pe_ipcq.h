@@ -1,0 +1,186 @@
+// The queues of a PE: an engine that sends messages to neighbours and takes in theirs.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/base/direction.h"
+#include "models/base/ring_queue.h"
+#include "models/base/systemc.h"
+#include "models/config/system_config.h"
+#include "models/ipcq/message.h"
+#include "models/ipcq/topology.h"
+#include "models/pe/engine_statistics.h"
+#include "models/pe/pe_observer.h"
+#include "models/pe/pe_scratch.h"
+#include "models/protocol/descriptor.h"
+#include "models/protocol/initiator_port.h"
+#include "models/protocol/target_port.h"
+#include "models/run/run_ledger.h"
+
+namespace kernwave {
+
+/// Messages of one direction, seen from the sender. A message is in flight from the instant at which its credit is
+/// taken until it is received; `most` counts it until the receiver's word has come back.
+struct InFlightStatistics {
+  std::int64_t most = 0;
+  Picoseconds total;  ///< sum over the messages of their time in flight: divided by the latency, the average
+};
+
+/// Sends and receives messages; one link a direction.
+///
+/// A message lands in the peer's scratch, in slot (number mod depth) of its queue, and a `send` is complete when it has
+/// landed. Two counts bound a sender: a credit for each free slot, and a window of messages that are sent and not yet
+/// received. The program waits for both before it issues a send (`may_send`), so a link never refuses. Each comes back
+/// one hop after the event that frees it: a receive that completes, a slot that is released.
+///
+/// Receives wait here, in order for each direction, until their message has landed; they hold nobody else up.
+class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
+ public:
+  /// Who waits for credits.
+  class CreditListener {
+   public:
+    virtual void credit_returned() = 0;
+
+   protected:
+    ~CreditListener() = default;
+  };
+
+  /// One link for each neighbour.
+  PeIpcq(const sc_core::sc_module_name& name, const IpcqConfig& config, PeScratch& scratch, RunLedger& ledger,
+         CreditListener& listener, const std::vector<Neighbour>& neighbours);
+
+  [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
+  [[nodiscard]] InitiatorSocket& out_socket(Direction direction) { return link(direction).out.socket(); }
+  [[nodiscard]] TargetSocket& in_socket(Direction direction) { return link(direction).in.socket(); }
+
+  [[nodiscard]] bool linked(Direction direction) const noexcept { return links_[index(direction)] != nullptr; }
+
+  /// The PE at the other end.
+  [[nodiscard]] PeId peer_id(Direction direction) const { return link(direction).peer_id; }
+
+  // During elaboration.
+  /// Scratch that the slots of one direction take, if each holds `slot_bytes`, which scratch as a whole must.
+  [[nodiscard]] Bytes slots_need(Bytes slot_bytes) const noexcept;
+  /// Places `depth` slots of `slot_bytes` each at the top of scratch, below those of directions opened before. They
+  /// must fit.
+  void open(Direction direction, Bytes slot_bytes);
+
+  void set_observer(PeId id, PeObserver* observer) noexcept {
+    id_ = id;
+    observer_ = observer;
+  }
+
+  // For the program.
+  [[nodiscard]] bool receives_from(Direction direction) const { return link(direction).slot_bytes > Bytes(0); }
+  [[nodiscard]] Bytes slot_bytes(Direction direction) const { return link(direction).slot_bytes; }
+  [[nodiscard]] ScratchAddress slot(Direction direction, std::int64_t message) const;
+  /// Scratch that all slots together take.
+  [[nodiscard]] Bytes slots_size() const noexcept { return slots_size_; }
+  /// What the peer in that direction offers.
+  [[nodiscard]] QueueState peer(Direction direction);
+  [[nodiscard]] bool may_send(Direction direction) const;
+  /// "0 of 2 slots are free, 1 of 1 messages sent is not received"
+  [[nodiscard]] std::string describe_credits(Direction direction) const;
+  /// Takes what `may_send` found, for a send issued at `at`.
+  void take_credit(Direction direction, Picoseconds at);
+  /// The oldest slot that is not released is free from `at`, now or later, on.
+  void release_slot(Direction direction, Picoseconds at);
+
+  /// Why the last receive that failed did; empty when none has.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+  [[nodiscard]] const EngineStatistics& sends() const noexcept { return sends_; }
+  [[nodiscard]] std::int64_t receives() const noexcept { return receives_; }
+  [[nodiscard]] InFlightStatistics in_flight(Direction direction) const;
+  [[nodiscard]] const MessagePool& pool() const noexcept { return pool_; }
+
+ private:
+  /// A message to send, at its own instant.
+  struct Departure {
+    Picoseconds at;
+    Message* message = nullptr;
+  };
+  /// A receive that has no message yet.
+  struct Receive {
+    Payload* command = nullptr;
+    Picoseconds arrival;
+  };
+  struct Arrival {
+    Picoseconds at;
+    Payload* payload = nullptr;
+  };
+  struct Link {
+    Link(PeId other, const std::string& name, std::int64_t id, TargetPort::Client& receiver,
+         InitiatorPort::Client& sender)
+        : peer_id(other), in((name + "_in").c_str(), receiver, id), out((name + "_out").c_str(), sender) {}
+
+    PeId peer_id;
+    TargetPort in;
+    InitiatorPort out;
+    // As a sender.
+    std::vector<Departure> departures;  // by time
+    std::int64_t sent = 0;
+    bool asked = false;  // the peer's queue is known
+    QueueState peer;
+    std::int64_t credits = 0;
+    RingQueue<Picoseconds> sent_at;  // of those that are in the window
+    InFlightStatistics in_flight;
+    // As a receiver.
+    ScratchAddress first_slot;
+    Bytes slot_bytes;
+    RingQueue<Receive> receives;
+    RingQueue<Bytes> landings;   // of messages that no receive has taken
+    RingQueue<Arrival> arrived;  // to be taken in by the process
+  };
+
+  [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
+  [[nodiscard]] unsigned debug_access(TargetPort& port, Payload& payload) override;
+  void request_accepted(InitiatorPort& port) override;
+  void response(InitiatorPort& port, Payload& payload) override;
+
+  void take_send(Payload& command, Picoseconds at);
+  void take_receive(Payload& command, Picoseconds at);
+  void advance();
+  void take_in(Direction direction, Link& link);
+  void land(Direction direction, Link& link, Payload& payload);
+  void end_flight(Link& link);
+  void match(Direction direction, Link& link);
+  void complete_receive(const Receive& receive, Bytes landed);
+  void give_back(Direction direction, LinkAddress what, Picoseconds at);
+  void depart(Link& link, Picoseconds at, Message& message);
+  void send_due(Link& link);
+  void departs(const Payload& send);
+  void wake_at(Picoseconds time);
+  /// The tensors one after another, in the message; idle bytes in mode `none`.
+  [[nodiscard]] std::uint8_t* data_of(Message& message, const IpcqDescriptor& send);
+  void copy_out(const Payload& payload, ScratchAddress address);
+
+  [[nodiscard]] static constexpr std::size_t index(Direction direction) noexcept {
+    return static_cast<std::size_t>(direction);
+  }
+  [[nodiscard]] Link& link(Direction direction) { return *links_[index(direction)]; }
+  [[nodiscard]] const Link& link(Direction direction) const { return *links_[index(direction)]; }
+
+  SimulatedTime now;
+  IpcqConfig config_;
+  PeScratch& scratch_;
+  RunLedger& ledger_;
+  CreditListener& listener_;
+  TargetPort commands_;
+  std::array<std::unique_ptr<Link>, direction_count> links_;
+  MessagePool pool_;
+  Bytes slots_size_;
+  std::uint8_t nothing_ = 0;  // what a returned credit carries
+  bool advancing_ = false;
+  bool again_ = false;  // advance() has something to do in a direction that it has been through
+  sc_core::sc_event wake_;
+  EngineStatistics sends_;
+  std::int64_t receives_ = 0;
+  std::string problem_;
+  PeId id_;  // for the observer
+  PeObserver* observer_ = nullptr;
+};
+
+}  // namespace kernwave

@@ -1,0 +1,23 @@
+// Runs a simulation to its end and tells how it ended.
+#pragma once
+
+#include <cstdint>
+
+#include "models/run/run_ledger.h"
+
+namespace kernwave {
+
+enum class RunEnd : std::uint8_t {
+  finished,  ///< every kernel has drained
+  failed,    ///< a kernel has stopped with an error
+  interrupted,
+  stuck,    ///< a kernel has not ended, and nothing that could let it go on can happen any more
+  stalled,  ///< a kernel has not ended, and nothing has moved for the ledger's no_progress_limit()
+};
+
+/// Starts the simulation and returns when the ledger says that the run is over, when no event is left, or when no
+/// operation has completed and no program has issued anything for as long as the ledger allows. Events that keep coming
+/// (a clock of the user's) do not keep it from returning. Call once, after elaboration.
+[[nodiscard]] RunEnd run_to_end(RunLedger& ledger);
+
+}  // namespace kernwave

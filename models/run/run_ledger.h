@@ -1,0 +1,92 @@
+// Who is still running: how a simulation knows its end instead of guessing it from silence.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "models/base/address.h"
+#include "models/base/systemc.h"
+#include "models/config/system_config.h"
+
+namespace kernwave {
+
+/// Counts kernels, and everything that can still make one go on: activities. A running kernel is one, and so is an
+/// operation in flight, unless it waits for a message that nobody has sent. `finished()` is raised when the last kernel
+/// has drained, when one has failed, when the run is interrupted, or in a deadlock: kernels that have not ended and no
+/// activity, whatever other events (a clock, a refresh) keep coming. Construct during elaboration.
+class RunLedger {
+ public:
+  enum class State : std::uint8_t { running, finished, failed, deadlocked, interrupted };
+
+  /// What stopped with an error: a kernel, or something of the model.
+  struct Failure {
+    std::optional<PeId> pe;  ///< of a kernel
+    std::string message;
+  };
+
+  RunLedger();
+  RunLedger(const RunLedger&) = delete;
+  RunLedger& operator=(const RunLedger&) = delete;
+  ~RunLedger() = default;
+
+  void kernel_added() noexcept {
+    ++running_;
+    ++activities_;
+  }
+  void kernel_drained(Picoseconds at);
+  void kernel_failed(PeId pe, const std::string& message);
+  void model_failed(const std::string& message);
+
+  /// Somebody wants the run to end here.
+  void interrupt() {
+    interrupted_ = true;
+    finished_.notify(sc_core::SC_ZERO_TIME);
+  }
+
+  /// Something that may let a kernel go on has begun or ended. Whoever sends messages to a PE from outside the model
+  /// holds one activity for as long as more may come.
+  void activity_begins() noexcept {
+    moved();
+    ++activities_;
+  }
+  void activity_ends() {
+    moved();
+    if (--activities_ == 0) quiet_.notify(to_sc_time(moved_at_ - now()));
+  }
+
+  /// There is progress: something was issued or has completed. Activities that begin and end say so too.
+  void moved() noexcept { moved(now()); }
+  /// The same of somebody who is ahead of simulated time, at `at`.
+  void moved(Picoseconds at) noexcept { moved_at_ = std::max(moved_at_, at); }
+  /// The last instant at which there was progress.
+  [[nodiscard]] Picoseconds moved_at() const noexcept { return moved_at_; }
+  /// For how long `run_to_end` goes on without progress; 0: for ever.
+  [[nodiscard]] Picoseconds no_progress_limit() const noexcept { return no_progress_limit_; }
+  void set_no_progress_limit(Picoseconds limit) noexcept { no_progress_limit_ = limit; }
+
+  [[nodiscard]] const sc_core::sc_event& finished() const noexcept { return finished_; }
+  [[nodiscard]] State state() const noexcept;
+  [[nodiscard]] const std::vector<Failure>& failures() const noexcept { return failures_; }
+  /// When the last kernel had drained.
+  [[nodiscard]] Picoseconds end() const noexcept { return end_; }
+
+ private:
+  void look_for_deadlock();
+
+  SimulatedTime now;
+  Picoseconds moved_at_;
+  Picoseconds no_progress_limit_ = RunConfig{}.no_progress_limit;
+  std::int64_t running_ = 0;
+  std::int64_t activities_ = 0;
+  bool deadlocked_ = false;
+  bool interrupted_ = false;
+  Picoseconds end_;
+  std::vector<Failure> failures_;
+  sc_core::sc_event finished_;
+  sc_core::sc_event quiet_;
+};
+
+}  // namespace kernwave

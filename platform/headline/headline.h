@@ -1,0 +1,28 @@
+// The benchmark that the project is known by.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "models/config/system_config.h"
+#include "platform/json/json.h"
+#include "platform/text/text_stream.h"
+
+namespace kernwave::platform {
+
+struct HeadlineRequest {
+  std::string out_folder;  ///< made if it does not exist
+  DataMode data = DataMode::full;
+  std::string command;
+};
+
+/// Runs Llama-3.1-8B's attention (decode at 8192 keys; prefill of 2048 tokens, causal) under the three policies on the
+/// presets ahbm and ahbm-ws, and once more at the efficiency that a banked HBM sustains; prints the tables to `out` and
+/// leaves headline.txt and headline.json (all result documents) in the folder. Throws SimulationError, FileError,
+/// OutputError.
+void run_headline(const HeadlineRequest& request, TextStream& out);
+
+/// The tables of a list of result documents.
+[[nodiscard]] std::string headline_tables(const std::vector<Json>& results);
+
+}  // namespace kernwave::platform

@@ -1,0 +1,29 @@
+// What is asked of a run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/tl/policy.h"
+#include "models/config/system_config.h"
+#include "platform/config/configuration.h"
+
+namespace kernwave::platform {
+
+/// What a run is checked for while it goes on, besides its result.
+struct CheckRequest {
+  bool strict = false;    ///< warnings are errors, and data mode `none` is checked for races too
+  bool trap_nan = false;  ///< the first NaN ends the run; data mode `full`
+};
+
+struct RunRequest {
+  Configuration configuration;
+  std::string kernel;
+  tl::Policy policy = tl::Policy::lazy;
+  DataMode data = DataMode::full;
+  std::string command;  ///< as the user typed it, for the record
+  CheckRequest checks = {};
+  std::vector<std::string> notes = {};  ///< of the command line, for the document; those of keys come behind
+};
+
+}  // namespace kernwave::platform

@@ -1,0 +1,100 @@
+#include "platform/results/bounds.h"
+
+#include <algorithm>
+
+#include "models/base/clock.h"
+#include "models/base/exact_time.h"
+#include "models/pe/gemm_timing.h"
+
+namespace kernwave::platform {
+
+namespace {
+
+/// ceil(bytes / (bandwidth x efficiency)) of a whole cube.
+[[nodiscard]] Picoseconds cube_time(const HbmConfig& hbm, Bytes bytes) {
+  StreamServer channels(ByteTime(hbm.bandwidth, hbm.efficiency, 1));
+  return channels.round_up(channels.stream(Picoseconds(0), bytes));
+}
+
+void raise(Bounds& bounds, Resource resource, Picoseconds time) { bounds[resource] = std::max(bounds[resource], time); }
+
+/// time x part / whole, rounded down: a bound must not be too large.
+[[nodiscard]] Picoseconds share(Picoseconds time, std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return Picoseconds(0);
+  return Picoseconds(static_cast<std::int64_t>(Int128{time.count()} * part / whole));
+}
+
+}  // namespace
+
+std::string_view name_of(Resource resource) noexcept {
+  constexpr std::array<std::string_view, resource_count> names = {
+      "hbm_read", "hbm_write", "dma_read", "dma_write", "gemm_ideal", "gemm_dataflow", "math", "ipcq", "issue"};
+  return names[static_cast<std::size_t>(resource)];
+}
+
+Resource Bounds::largest() const {
+  const auto longest = std::max_element(times.begin(), times.end());
+  const auto found = static_cast<Resource>(longest - times.begin());
+  return found == Resource::gemm_ideal ? Resource::gemm_dataflow : found;
+}
+
+Bounds compulsory_bounds(const System& system, const std::vector<CompulsoryWork>& work, DType dtype) {
+  const SystemConfig& config = system.config();
+  const Clock gemm(gemm_clock(config.pe));
+  const Clock math(math_clock(config.pe));
+  GemmConfig ideal = config.pe.gemm;
+  ideal.dataflow = GemmDataflow::ideal;
+  Bounds bounds;
+  std::vector<CompulsoryWork> cubes(static_cast<std::size_t>(config.cubes));
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const CompulsoryWork& mine = work[i];
+    const GemmWork issued = system.pe(PeId(static_cast<std::int64_t>(i))).gemm_work();
+    CompulsoryWork& cube = cubes[i / static_cast<std::size_t>(config.pes_per_cube)];
+    cube.read += mine.read;
+    cube.written += mine.written;
+    raise(bounds, Resource::dma_read, duration(mine.read, config.pe.dma.bandwidth));
+    raise(bounds, Resource::dma_write, duration(mine.written, config.pe.dma.bandwidth));
+    raise(bounds, Resource::gemm_ideal,
+          gemm(dataflow_cycles(ideal, {mine.multiply_accumulates, 1, 1}, dtype, GemmStart::back_to_back)));
+    raise(bounds, Resource::gemm_dataflow,
+          share(issued.dataflow, mine.multiply_accumulates, issued.multiply_accumulates));
+    raise(bounds, Resource::math, math(mine.math));
+  }
+  for (const CompulsoryWork& cube : cubes) {
+    raise(bounds, Resource::hbm_read, cube_time(config.hbm, cube.read));
+    raise(bounds, Resource::hbm_write, cube_time(config.hbm, cube.written));
+  }
+  return bounds;
+}
+
+Bounds issued_bounds(const System& system) {
+  const SystemConfig& config = system.config();
+  Bounds bounds;
+  for (std::int64_t i = 0; i < system.pe_count(); ++i) {
+    const Pe& pe = system.pe(PeId(i));
+    raise(bounds, Resource::dma_read, duration(pe.statistics(Engine::dma_read).bytes, config.pe.dma.bandwidth));
+    raise(bounds, Resource::dma_write, duration(pe.statistics(Engine::dma_write).bytes, config.pe.dma.bandwidth));
+    raise(bounds, Resource::gemm_ideal, pe.gemm_work().ideal);
+    raise(bounds, Resource::gemm_dataflow, pe.gemm_work().dataflow);
+    raise(bounds, Resource::math, pe.statistics(Engine::math).busy);
+    for (std::size_t d = 0; d < direction_count; ++d) {
+      const IpcqLink* link = system.queue_link(pe.id(), static_cast<Direction>(d));
+      if (link == nullptr) continue;
+      raise(bounds, Resource::ipcq, duration(link->statistics().bytes, config.pe.ipcq.bandwidth));
+    }
+    raise(bounds, Resource::issue, pe.cpu().account().of(TimeCause::issue));
+  }
+  for (std::int64_t i = 0; i < config.cubes; ++i) {
+    Bytes read;
+    Bytes written;
+    for (const ChannelStatistics& channel : system.cube(CubeId(i)).hbm().statistics()) {
+      read += channel.read;
+      written += channel.written;
+    }
+    raise(bounds, Resource::hbm_read, cube_time(config.hbm, read));
+    raise(bounds, Resource::hbm_write, cube_time(config.hbm, written));
+  }
+  return bounds;
+}
+
+}  // namespace kernwave::platform

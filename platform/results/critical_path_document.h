@@ -1,0 +1,23 @@
+// The critical path in a result document, and as people read it.
+#pragma once
+
+#include <string>
+
+#include "platform/json/json.h"
+#include "platform/results/what_if.h"
+#include "traces/critical_path/critical_path.h"
+
+namespace kernwave::platform {
+
+/// The value of the key `critical_path` (docs/results.md). Actual latencies of the what-if are null until `set_actual`.
+[[nodiscard]] Json critical_path_document(const traces::PathSummary& path);
+
+/// The predictions of a document, the largest gain first.
+[[nodiscard]] std::vector<Prediction> predictions_of(const Json& critical_path);
+/// Notes what a run with that resource twice as fast took.
+void set_actual(Json& critical_path, Faster resource, Picoseconds latency);
+
+/// Tables by cause, by line and of the what-if. Lines that take less than a thousandth of the path together are one.
+[[nodiscard]] std::string critical_path_text(const Json& critical_path);
+
+}  // namespace kernwave::platform
