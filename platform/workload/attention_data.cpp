@@ -1,0 +1,124 @@
+#include "platform/workload/attention_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "platform/workload/random_data.h"
+
+namespace kernwave::platform {
+
+namespace {
+
+/// Without the rows that see no key, whose LSE must be -inf in both; one that is not counts as wrong.
+[[nodiscard]] NumericError lse_error(std::vector<float> lse, const AttentionReference& reference) {
+  ExpectedOutput expected{reference.lse, reference.lse_bounds, DType::f32, {}};
+  for (std::size_t i = 0; i < lse.size(); ++i) {
+    const bool both = std::isinf(lse[i]) && std::isinf(expected.values[i]) && lse[i] < 0.0F;
+    if (both) lse[i] = 0.0F;
+    if (both) expected.values[i] = 0.0;
+  }
+  return numeric_error(lse, expected, 1);
+}
+
+}  // namespace
+
+std::vector<float> AttentionData::values(std::int64_t program, Part part) const {
+  const kernels::RingSequence& tokens = task_.tokens_of(program);
+  constexpr std::uint64_t parts = 3;
+  const RandomTensor tensor(task_.seed, static_cast<std::uint64_t>(program) * parts + static_cast<std::uint64_t>(part));
+  const std::int64_t count = part == Part::q ? tokens.queries.tokens() * task_.args.group : tokens.keys.tokens();
+  return tensor.values(0, count * task_.args.head_dim, task_.args.dtype);
+}
+
+void AttentionData::place(System& system) const {
+  for (std::int64_t program = 0; program < task_.programs(); ++program) {
+    const std::vector<float> q = values(program, Part::q);
+    const std::vector<float> k = values(program, Part::k);
+    const std::vector<float> v = values(program, Part::v);
+    for (std::int64_t rank = 0; rank < task_.ranks; ++rank) {
+      write_rows(system, layout_.query_rows(rank, program), q);
+      write_rows(system, layout_.key_rows(rank, program), k);
+      write_rows(system, layout_.value_rows(rank, program), v);
+    }
+    constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
+    for (const SequenceRows& rows : layout_.output_rows(program)) fill_rows(system, rows, nothing);
+    for (const SequenceRows& rows : layout_.lse_rows(program)) fill_rows(system, rows, nothing);
+  }
+}
+
+/// A decode merges the ranks' sums, each over the rank's own keys; in a ring every sum takes up all keys, in an order
+/// that differs between ranks.
+AttentionArithmetic AttentionData::arithmetic(std::int64_t program) const {
+  const kernels::Sharding& keys = task_.tokens_of(program).keys;
+  const std::int64_t tile = task_.args.tile;
+  const std::int64_t tiles_of_a_chunk = ceil_div(keys.longest_chunk(), tile);
+  AttentionArithmetic arithmetic;
+  arithmetic.storage = task_.args.dtype;
+  arithmetic.tile = std::min(tile, keys.longest_chunk());
+  if (is_decode(task_.kernel)) {
+    arithmetic.chain = keys.longest_chunk();
+    arithmetic.rescalings = tiles_of_a_chunk - 1 + task_.ranks - 1;
+    for (std::int64_t rank = 0; rank < task_.ranks; ++rank) arithmetic.consecutive.push_back(keys.shard(rank));
+  } else {
+    arithmetic.chain = keys.tokens();
+    if (task_.kernel == AttentionKernel::prefill_short) arithmetic.consecutive = {keys.tokens()};
+    arithmetic.rescalings = keys.ranks() * keys.chunks_per_rank() * tiles_of_a_chunk - 1;
+  }
+  return arithmetic;
+}
+
+AttentionReference AttentionData::reference(std::int64_t program) const {
+  const kernels::RingSequence& tokens = task_.tokens_of(program);
+  AttentionProblem problem;
+  problem.s_q = tokens.queries.tokens();
+  problem.s_kv = tokens.keys.tokens();
+  problem.group = task_.args.group;
+  problem.head_dim = task_.args.head_dim;
+  problem.causal = task_.args.causal;
+  problem.scale = 1.0 / std::sqrt(static_cast<double>(task_.args.head_dim));
+  problem.arithmetic = arithmetic(program);
+  return attention_reference(problem, values(program, Part::q), values(program, Part::k), values(program, Part::v));
+}
+
+void AttentionData::prepare_reference() {
+  for (auto program = static_cast<std::int64_t>(references_.size()); program < task_.programs(); ++program) {
+    references_.push_back(reference(program));
+  }
+}
+
+NumericError AttentionData::verify(const System& system) const {
+  NumericError error;
+  for (std::int64_t program = 0; program < task_.programs(); ++program) {
+    const auto index = static_cast<std::size_t>(program);
+    error.merge(verify(system, program, index < references_.size() ? references_[index] : reference(program)));
+  }
+  return error;
+}
+
+NumericError AttentionData::verify(const System& system, std::int64_t program, AttentionReference expected) const {
+  const kernels::AttentionArgs& args = task_.args;
+  const std::int64_t group = args.group;
+  const std::int64_t head_dim = args.head_dim;
+  const auto place = [&](std::int64_t row) {  // of [s_q][group]
+    return fmt::format("sequence {}, query {}, query head {}", program / args.kv_heads, row / group,
+                       program % args.kv_heads * group + row % group);
+  };
+  NumericError error =
+      numeric_error(gather_rows(system, layout_.output_rows(program)),
+                    {std::move(expected.out), std::move(expected.out_bounds), args.dtype, {}}, head_dim);
+  if (error.first_wrong) {
+    WrongElement& wrong = *error.first_wrong;
+    wrong.where = fmt::format("the output of {}, element {}", place(wrong.index / head_dim), wrong.index % head_dim);
+  }
+  if (!args.store_lse) return error;
+  NumericError lse = lse_error(gather_rows(system, layout_.lse_rows(program)), expected);
+  if (lse.first_wrong) lse.first_wrong->where = fmt::format("the LSE of {}", place(lse.first_wrong->index));
+  error.merge(lse);
+  return error;
+}
+
+}  // namespace kernwave::platform

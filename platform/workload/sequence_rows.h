@@ -1,0 +1,28 @@
+// A tensor of one sequence in HBM, a row for each token, of which every rank holds a shard.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/attention/sharding.h"
+#include "models/system/system.h"
+
+namespace kernwave::platform {
+
+/// The rows that one rank holds, as many and in the order of its chunks.
+struct SequenceRows {
+  HbmAddress base;
+  std::int64_t width = 0;   ///< elements of a row
+  std::int64_t stride = 0;  ///< likewise
+  DType dtype = DType::f32;
+  kernels::Sharding tokens;
+  std::int64_t rank = 0;
+};
+
+/// Writes to HBM what the rank holds of `all`, the rows of the whole sequence.
+void write_rows(System& system, const SequenceRows& rows, const std::vector<float>& all);
+void fill_rows(System& system, const SequenceRows& rows, float value);
+/// The rows of the whole sequence, from all ranks that hold some.
+[[nodiscard]] std::vector<float> gather_rows(const System& system, const std::vector<SequenceRows>& ranks);
+
+}  // namespace kernwave::platform
