@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -159,49 +158,81 @@ class Context {
   Tensor fill(const Tensor& tensor, double value, SourceLocation where = SourceLocation::current());
   /// begin, begin + 1, ..., end - 1 as int32.
   Tensor arange(std::int64_t begin, std::int64_t end, SourceLocation where = SourceLocation::current());
-  Tensor cast(const Operand& x, DType dtype, const Out& out = {});
+  Tensor cast(const Operand& x, DType dtype, const Out& out = {}) {
+    return issue_elementwise<1>(MathOp::cast, {&x}, dtype, out);
+  }
 
   // ---- elementwise
 
-  Tensor add(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor sub(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor mul(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor add(const Operand& a, const Operand& b, const Out& out = {}) { return elementwise<MathOp::add>(out, a, b); }
+  Tensor sub(const Operand& a, const Operand& b, const Out& out = {}) { return elementwise<MathOp::sub>(out, a, b); }
+  Tensor mul(const Operand& a, const Operand& b, const Out& out = {}) { return elementwise<MathOp::mul>(out, a, b); }
   /// Integers divide to f32.
-  Tensor div(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor div(const Operand& a, const Operand& b, const Out& out = {}) { return elementwise<MathOp::div>(out, a, b); }
   /// Of integers, towards minus infinity (Triton's // rounds towards 0; the two agree where both are positive).
-  Tensor floor_div(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor floor_div(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::floor_div>(out, a, b);
+  }
   /// a * b + c, the product rounded to f32 before the sum.
-  Tensor fma(const Operand& a, const Operand& b, const Operand& c, const Out& out = {});
+  Tensor fma(const Operand& a, const Operand& b, const Operand& c, const Out& out = {}) {
+    return elementwise<MathOp::fma>(out, a, b, c);
+  }
   /// The other operand where one is NaN.
-  Tensor maximum(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor minimum(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor neg(const Operand& x, const Out& out = {});
-  Tensor abs(const Operand& x, const Out& out = {});
-  Tensor exp(const Operand& x, const Out& out = {});
-  Tensor exp2(const Operand& x, const Out& out = {});
-  Tensor log(const Operand& x, const Out& out = {});
-  Tensor log2(const Operand& x, const Out& out = {});
-  Tensor sqrt(const Operand& x, const Out& out = {});
-  Tensor rsqrt(const Operand& x, const Out& out = {});
-  Tensor less(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor less_equal(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor greater(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor greater_equal(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor equal(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor not_equal(const Operand& a, const Operand& b, const Out& out = {});
+  Tensor maximum(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::maximum>(out, a, b);
+  }
+  Tensor minimum(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::minimum>(out, a, b);
+  }
+  Tensor neg(const Operand& x, const Out& out = {}) { return elementwise<MathOp::neg>(out, x); }
+  Tensor abs(const Operand& x, const Out& out = {}) { return elementwise<MathOp::abs>(out, x); }
+  Tensor exp(const Operand& x, const Out& out = {}) { return elementwise<MathOp::exp>(out, x); }
+  Tensor exp2(const Operand& x, const Out& out = {}) { return elementwise<MathOp::exp2>(out, x); }
+  Tensor log(const Operand& x, const Out& out = {}) { return elementwise<MathOp::log>(out, x); }
+  Tensor log2(const Operand& x, const Out& out = {}) { return elementwise<MathOp::log2>(out, x); }
+  Tensor sqrt(const Operand& x, const Out& out = {}) { return elementwise<MathOp::sqrt>(out, x); }
+  Tensor rsqrt(const Operand& x, const Out& out = {}) { return elementwise<MathOp::rsqrt>(out, x); }
+  Tensor less(const Operand& a, const Operand& b, const Out& out = {}) { return elementwise<MathOp::less>(out, a, b); }
+  Tensor less_equal(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::less_equal>(out, a, b);
+  }
+  Tensor greater(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::greater>(out, a, b);
+  }
+  Tensor greater_equal(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::greater_equal>(out, a, b);
+  }
+  Tensor equal(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::equal>(out, a, b);
+  }
+  Tensor not_equal(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::not_equal>(out, a, b);
+  }
   /// Of booleans.
-  Tensor logical_and(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor logical_or(const Operand& a, const Operand& b, const Out& out = {});
-  Tensor logical_not(const Operand& x, const Out& out = {});
+  Tensor logical_and(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::logical_and>(out, a, b);
+  }
+  Tensor logical_or(const Operand& a, const Operand& b, const Out& out = {}) {
+    return elementwise<MathOp::logical_or>(out, a, b);
+  }
+  Tensor logical_not(const Operand& x, const Out& out = {}) { return elementwise<MathOp::logical_not>(out, x); }
   /// x where the boolean is true, y elsewhere. Both are evaluated.
-  Tensor where(const Operand& condition, const Operand& x, const Operand& y, const Out& out = {});
+  Tensor where(const Operand& condition, const Operand& x, const Operand& y, const Out& out = {}) {
+    return elementwise<MathOp::where>(out, condition, x, y);
+  }
 
   // ---- reductions, in ascending order of the index
 
-  Tensor sum(const Operand& x, int axis, bool keep_dims = false, const Out& out = {});
+  Tensor sum(const Operand& x, int axis, bool keep_dims = false, const Out& out = {}) {
+    return reduce<MathOp::reduce_sum>(out, x, axis, keep_dims);
+  }
   /// Ignores NaN unless all are NaN.
-  Tensor max(const Operand& x, int axis, bool keep_dims = false, const Out& out = {});
-  Tensor min(const Operand& x, int axis, bool keep_dims = false, const Out& out = {});
+  Tensor max(const Operand& x, int axis, bool keep_dims = false, const Out& out = {}) {
+    return reduce<MathOp::reduce_max>(out, x, axis, keep_dims);
+  }
+  Tensor min(const Operand& x, int axis, bool keep_dims = false, const Out& out = {}) {
+    return reduce<MathOp::reduce_min>(out, x, axis, keep_dims);
+  }
 
   // ---- views: no operation, no time
 
@@ -292,18 +323,28 @@ class Context {
                      SourceLocation where) const;
   [[nodiscard]] Tensor issue_dot(const Tensor& a, const Tensor& b, const Tensor& target, bool accumulate,
                                  SourceLocation where);
-  template <std::size_t Count>
-  Tensor elementwise(MathOp op, const std::array<const Operand*, Count>& operands, DType result_type, const Out& out);
-  Tensor unary(MathOp op, const Operand& x, const Out& out);
-  Tensor float_unary(MathOp op, const Operand& x, const Out& out);
-  Tensor binary(MathOp op, const Operand& a, const Operand& b, const Out& out);
-  Tensor comparison(MathOp op, const Operand& a, const Operand& b, const Out& out);
-  Tensor logical(MathOp op, const Operand& a, const Operand& b, const Out& out);
-  Tensor reduce(MathOp op, const Operand& x, int axis, bool keep_dims, const Out& out);
+  template <MathOp op, typename... Operands>
+  Tensor elementwise(const Out& out, const Operands&... operands) {
+    static_assert(math_operation(op).kind == MathKind::elementwise, "see its row");
+    static_assert(math_operation(op).operands == sizeof...(operands), "its row says how many operands it takes");
+    const std::array<const Operand*, sizeof...(operands)> pointers{&operands...};
+    return issue_elementwise(op, pointers, result_type(op, pointers.data(), pointers.size()), out);
+  }
+  template <MathOp op>
+  Tensor reduce(const Out& out, const Operand& x, int axis, bool keep_dims) {
+    static_assert(is_reduction(op), "see its row");
+    return issue_reduction(op, x, axis, keep_dims, out);
+  }
+  /// Broadcast, hazards, issue.
+  template <std::size_t count>
+  Tensor issue_elementwise(MathOp op, const std::array<const Operand*, count>& operands, DType result_type,
+                           const Out& out);
+  Tensor issue_reduction(MathOp op, const Operand& x, int axis, bool keep_dims, const Out& out);
   Tensor fill_with(MathOp op, const Tensor& tensor, double value, SourceLocation where);
-  [[nodiscard]] DType promote(MathOp op, std::initializer_list<const Operand*> operands) const;
-  /// The same for arithmetic, which booleans do not have.
-  [[nodiscard]] DType promote_numbers(MathOp op, std::initializer_list<const Operand*> operands) const;
+  /// What the operation's types make of these operands; an error where they do not take them.
+  [[nodiscard]] DType result_type(MathOp op, const Operand* const* operands, std::size_t count) const;
+  [[nodiscard]] DType chosen_type(MathOp op, const Operand* const* operands) const;
+  [[nodiscard]] DType promote(MathOp op, const Operand* const* operands, std::size_t count) const;
   [[nodiscard]] Tensor broadcast(const char* operation, const Tensor& x, const Shape& shape,
                                  SourceLocation where) const;
 

@@ -12,34 +12,6 @@ namespace {
 
 constexpr const char* composite_name = "composite";
 
-enum class StepKind : std::uint8_t { none, unary, binary, cast };
-
-/// What an operation takes as a step of an epilogue.
-[[nodiscard]] StepKind step_kind(MathOp op) noexcept {
-  switch (op) {
-    case MathOp::neg:
-    case MathOp::abs:
-    case MathOp::exp:
-    case MathOp::exp2:
-    case MathOp::log:
-    case MathOp::log2:
-    case MathOp::sqrt:
-    case MathOp::rsqrt:
-      return StepKind::unary;
-    case MathOp::add:
-    case MathOp::sub:
-    case MathOp::mul:
-    case MathOp::div:
-    case MathOp::maximum:
-    case MathOp::minimum:
-      return StepKind::binary;
-    case MathOp::cast:
-      return StepKind::cast;
-    default:
-      return StepKind::none;
-  }
-}
-
 [[nodiscard]] std::string description_of(const CompositeOperand& operand) {
   return fmt::format("{} {}", to_string(operand.shape()), name_of(operand.dtype()));
 }
@@ -157,19 +129,20 @@ const Tensor& Context::composite_target(const CompositeOperand& a, const Composi
 CompositeStep Context::composite_step(const CompositeOptions& options, std::size_t index, const Tensor& target,
                                       SourceLocation where) const {
   const CompositeOptions::Step& step = options.step(index);
-  const StepKind kind = step_kind(step.op);
+  const MathOperation& operation = math_operation(step.op);
   const bool has_operand = step.number.has_value() || step.tensor.has_value();
   const bool last = index + 1 == options.step_count();
-  if (kind == StepKind::none || (kind == StepKind::cast && !last)) {
+  if (operation.step == MathStep::no || (operation.step == MathStep::last && !last)) {
     fail(composite_name, where,
-         fmt::format("{} {} (step {} of the epilogue of {})", name_of(step.op),
-                     kind == StepKind::none ? "cannot be a step of an epilogue" : "can only be the last step",
+         fmt::format("{} {} (step {} of the epilogue of {})", operation.name,
+                     operation.step == MathStep::no ? "cannot be a step of an epilogue" : "can only be the last step",
                      index + 1, to_string(target)));
   }
-  if (has_operand != (kind == StepKind::binary)) {
+  const bool takes_operand = operation.operands == 2;
+  if (has_operand != takes_operand) {
     fail(composite_name, where,
-         fmt::format("{} takes {} operand besides the result (step {} of the epilogue of {})", name_of(step.op),
-                     kind == StepKind::binary ? "one" : "no", index + 1, to_string(target)));
+         fmt::format("{} takes {} operand besides the result (step {} of the epilogue of {})", operation.name,
+                     takes_operand ? "one" : "no", index + 1, to_string(target)));
   }
   CompositeStep made;
   made.op = step.op;

@@ -24,6 +24,15 @@ namespace {
 
 [[nodiscard]] const char* text(MathOp op) noexcept { return name_of(op).data(); }
 
+[[nodiscard]] bool is_boolean(const Operand& x) noexcept {
+  return x.is_tensor() && x.tensor().dtype() == DType::boolean;
+}
+
+/// Of numbers: a fraction.
+[[nodiscard]] bool is_of_float(const Operand& x) noexcept {
+  return x.is_tensor() ? is_float(x.tensor().dtype()) : !x.is_integral_number();
+}
+
 }  // namespace
 
 Tensor Context::result(const char* operation, const Shape& shape, DType dtype, const Out& out, SourceLocation where) {
@@ -139,19 +148,15 @@ Tensor Context::arange(std::int64_t begin, std::int64_t end, SourceLocation wher
 
 void Context::copy_to(const Tensor& persistent, const Tensor& tensor, SourceLocation where) {
   const Operand source(tensor, where);
-  elementwise<1>(MathOp::copy, {&source}, tensor.dtype(), Out(persistent));
-}
-
-Tensor Context::cast(const Operand& x, DType dtype, const Out& out) {
-  return elementwise<1>(MathOp::cast, {&x}, dtype, out);
+  issue_elementwise<1>(MathOp::copy, {&source}, tensor.dtype(), Out(persistent));
 }
 
 // ---- elementwise
 
 /// All elementwise operations pass here: broadcast, hazards, issue.
-template <std::size_t Count>
-Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& operands, DType result_type,
-                            const Out& out) {
+template <std::size_t count>
+Tensor Context::issue_elementwise(MathOp op, const std::array<const Operand*, count>& operands, DType result_type,
+                                  const Out& out) {
   const char* operation = text(op);
   const SourceLocation where = operands[0]->where();
   int rank = 0;
@@ -177,8 +182,8 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
   descriptor.engine = Engine::math;
   auto& math = descriptor.work.emplace<MathDescriptor>();
   math.op = op;
-  math.inputs = static_cast<std::uint8_t>(Count);
-  for (std::size_t i = 0; i < Count; ++i) {
+  math.inputs = static_cast<std::uint8_t>(count);
+  for (std::size_t i = 0; i < count; ++i) {
     if (!operands[i]->is_tensor()) {
       math.in[i].is_immediate = true;
       math.in[i].immediate = operands[i]->number();
@@ -191,7 +196,7 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
   }
   const Tensor target = result(operation, shape, result_type, out, where);
   math.out = target.operand();
-  for (std::size_t i = 0; i < Count; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const bool shares = operands[i]->is_tensor() && operands[i]->tensor().buffer_ == target.buffer_;
     require(!shares || same_view(math.in[i].tensor, math.out), operation, where,
             "out= and an operand share a buffer through different views", target);
@@ -206,130 +211,80 @@ Tensor Context::elementwise(MathOp op, const std::array<const Operand*, Count>& 
   return target;
 }
 
-DType Context::promote(MathOp op, std::initializer_list<const Operand*> operands) const {
+template Tensor Context::issue_elementwise<1>(MathOp, const std::array<const Operand*, 1>&, DType, const Out&);
+template Tensor Context::issue_elementwise<2>(MathOp, const std::array<const Operand*, 2>&, DType, const Out&);
+template Tensor Context::issue_elementwise<3>(MathOp, const std::array<const Operand*, 3>&, DType, const Out&);
+
+DType Context::promote(MathOp op, const Operand* const* operands, std::size_t count) const {
   bool any = false;
   bool fraction = false;
   DType type = DType::int32;
-  for (const Operand* operand : operands) {
-    if (operand->is_tensor()) {
-      type = any ? wider(type, operand->tensor().dtype()) : operand->tensor().dtype();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Operand& operand = *operands[i];
+    if (operand.is_tensor()) {
+      type = any ? wider(type, operand.tensor().dtype()) : operand.tensor().dtype();
       any = true;
     } else {
-      fraction = fraction || !operand->is_integral_number();
+      fraction = fraction || !operand.is_integral_number();
     }
   }
-  require(any, text(op), (*operands.begin())->where(), "needs at least one tensor");
+  require(any, text(op), operands[0]->where(), "needs at least one tensor");
   if (is_float(type)) return type;
   return fraction ? DType::f32 : type;
 }
 
-DType Context::promote_numbers(MathOp op, std::initializer_list<const Operand*> operands) const {
-  const DType type = promote(op, operands);
-  const Operand& first = **operands.begin();
-  require(type != DType::boolean, text(op), first.where(), "is not defined for booleans; convert them with .to()",
-          first);
-  return type;
+DType Context::chosen_type(MathOp op, const Operand* const* operands) const {
+  const Operand& condition = *operands[0];
+  require(is_boolean(condition), text(op), condition.where(), "the condition must be a tensor of booleans", condition);
+  const Operand& x = *operands[1];
+  const Operand& y = *operands[2];
+  if (x.is_tensor() || y.is_tensor()) return promote(op, operands + 1, 2);
+  return x.is_integral_number() && y.is_integral_number() ? DType::int32 : DType::f32;
 }
 
-Tensor Context::unary(MathOp op, const Operand& x, const Out& out) {
-  return elementwise<1>(op, {&x}, promote_numbers(op, {&x}), out);
-}
-
-Tensor Context::float_unary(MathOp op, const Operand& x, const Out& out) {
-  require(x.is_tensor() && is_float(x.tensor().dtype()), text(op), x.where(), "needs a tensor of a float type", x);
-  return unary(op, x, out);
-}
-
-Tensor Context::binary(MathOp op, const Operand& a, const Operand& b, const Out& out) {
-  const DType type = promote_numbers(op, {&a, &b});
-  const bool quotient_of_integers = op == MathOp::div && type == DType::int32;
-  return elementwise<2>(op, {&a, &b}, quotient_of_integers ? DType::f32 : type, out);
-}
-
-Tensor Context::comparison(MathOp op, const Operand& a, const Operand& b, const Out& out) {
-  return elementwise<2>(op, {&a, &b}, DType::boolean, out);
-}
-
-Tensor Context::logical(MathOp op, const Operand& a, const Operand& b, const Out& out) {
-  for (const Operand* operand : {&a, &b}) {
-    require(operand->is_tensor() && operand->tensor().dtype() == DType::boolean, text(op), a.where(),
-            "needs booleans; compare first", *operand);
+DType Context::result_type(MathOp op, const Operand* const* operands, std::size_t count) const {
+  const SourceLocation where = operands[0]->where();
+  /// Names the first operand that is not accepted.
+  const auto require_of_each = [&](const auto& accepts, const char* message) {
+    for (std::size_t i = 0; i < count; ++i) require(accepts(*operands[i]), text(op), where, message, *operands[i]);
+  };
+  const MathTypes types = math_operation(op).types;
+  switch (types) {
+    case MathTypes::numbers:
+    case MathTypes::quotient: {
+      const DType type = promote(op, operands, count);
+      require(type != DType::boolean, text(op), where, "is not defined for booleans; convert them with .to()",
+              *operands[0]);
+      return types == MathTypes::quotient && type == DType::int32 ? DType::f32 : type;
+    }
+    case MathTypes::integers: {
+      const DType type = promote(op, operands, count);
+      require_of_each([](const Operand& x) { return !is_of_float(x); }, "needs integers");
+      require(type == DType::int32, text(op), where, "needs integers", *operands[0]);
+      return type;
+    }
+    case MathTypes::floats:
+      require_of_each([count](const Operand& x) { return x.is_tensor() ? is_of_float(x) : count > 1; },
+                      "needs a tensor of a float type");
+      return promote(op, operands, count);
+    case MathTypes::booleans:
+      require_of_each(is_boolean, "needs booleans; compare first");
+      return DType::boolean;
+    case MathTypes::compared:
+      return DType::boolean;
+    case MathTypes::chosen:
+      return chosen_type(op, operands);
+    case MathTypes::given:
+    case MathTypes::kept:
+    case MathTypes::counted:
+      break;  // decided where they are issued
   }
-  return elementwise<2>(op, {&a, &b}, DType::boolean, out);
-}
-
-Tensor Context::add(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::add, a, b, out); }
-Tensor Context::sub(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::sub, a, b, out); }
-Tensor Context::mul(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::mul, a, b, out); }
-Tensor Context::div(const Operand& a, const Operand& b, const Out& out) { return binary(MathOp::div, a, b, out); }
-Tensor Context::floor_div(const Operand& a, const Operand& b, const Out& out) {
-  const Operand& suspect = a.is_tensor() && !is_float(a.tensor().dtype()) ? b : a;
-  require(promote(MathOp::floor_div, {&a, &b}) == DType::int32, "floor_div", a.where(), "needs integers", suspect);
-  return binary(MathOp::floor_div, a, b, out);
-}
-Tensor Context::maximum(const Operand& a, const Operand& b, const Out& out) {
-  return binary(MathOp::maximum, a, b, out);
-}
-Tensor Context::minimum(const Operand& a, const Operand& b, const Out& out) {
-  return binary(MathOp::minimum, a, b, out);
-}
-
-Tensor Context::fma(const Operand& a, const Operand& b, const Operand& c, const Out& out) {
-  return elementwise<3>(MathOp::fma, {&a, &b, &c}, promote_numbers(MathOp::fma, {&a, &b, &c}), out);
-}
-
-Tensor Context::neg(const Operand& x, const Out& out) { return unary(MathOp::neg, x, out); }
-Tensor Context::abs(const Operand& x, const Out& out) { return unary(MathOp::abs, x, out); }
-Tensor Context::exp(const Operand& x, const Out& out) { return float_unary(MathOp::exp, x, out); }
-Tensor Context::exp2(const Operand& x, const Out& out) { return float_unary(MathOp::exp2, x, out); }
-Tensor Context::log(const Operand& x, const Out& out) { return float_unary(MathOp::log, x, out); }
-Tensor Context::log2(const Operand& x, const Out& out) { return float_unary(MathOp::log2, x, out); }
-Tensor Context::sqrt(const Operand& x, const Out& out) { return float_unary(MathOp::sqrt, x, out); }
-Tensor Context::rsqrt(const Operand& x, const Out& out) { return float_unary(MathOp::rsqrt, x, out); }
-
-Tensor Context::less(const Operand& a, const Operand& b, const Out& out) { return comparison(MathOp::less, a, b, out); }
-Tensor Context::less_equal(const Operand& a, const Operand& b, const Out& out) {
-  return comparison(MathOp::less_equal, a, b, out);
-}
-Tensor Context::greater(const Operand& a, const Operand& b, const Out& out) {
-  return comparison(MathOp::greater, a, b, out);
-}
-Tensor Context::greater_equal(const Operand& a, const Operand& b, const Out& out) {
-  return comparison(MathOp::greater_equal, a, b, out);
-}
-Tensor Context::equal(const Operand& a, const Operand& b, const Out& out) {
-  return comparison(MathOp::equal, a, b, out);
-}
-Tensor Context::not_equal(const Operand& a, const Operand& b, const Out& out) {
-  return comparison(MathOp::not_equal, a, b, out);
-}
-Tensor Context::logical_and(const Operand& a, const Operand& b, const Out& out) {
-  return logical(MathOp::logical_and, a, b, out);
-}
-Tensor Context::logical_or(const Operand& a, const Operand& b, const Out& out) {
-  return logical(MathOp::logical_or, a, b, out);
-}
-Tensor Context::logical_not(const Operand& x, const Out& out) {
-  require(x.is_tensor() && x.tensor().dtype() == DType::boolean, "logical_not", x.where(),
-          "needs booleans; compare first", x);
-  return elementwise<1>(MathOp::logical_not, {&x}, DType::boolean, out);
-}
-
-Tensor Context::where(const Operand& condition, const Operand& x, const Operand& y, const Out& out) {
-  require(condition.is_tensor() && condition.tensor().dtype() == DType::boolean, "where", condition.where(),
-          "the condition must be a tensor of booleans", condition);
-  DType type = DType::f32;
-  if (x.is_tensor() || y.is_tensor()) {
-    type = promote(MathOp::where, {&x, &y});
-  } else if (x.is_integral_number() && y.is_integral_number()) {
-    type = DType::int32;
-  }
-  return elementwise<3>(MathOp::where, {&condition, &x, &y}, type, out);
+  fail(text(op), where, "is none of the elementwise operations whose operands give their result's type");
 }
 
 // ---- reductions
 
-Tensor Context::reduce(MathOp op, const Operand& x, int axis, bool keep_dims, const Out& out) {
+Tensor Context::issue_reduction(MathOp op, const Operand& x, int axis, bool keep_dims, const Out& out) {
   const char* operation = text(op);
   const SourceLocation where = x.where();
   require(x.is_tensor(), operation, where, "needs a tensor", x);
@@ -341,7 +296,7 @@ Tensor Context::reduce(MathOp op, const Operand& x, int axis, bool keep_dims, co
   Shape shape{1};
   if (rank == 2 && keep_dims) shape = axis == 0 ? Shape{1, tensor.shape()[1]} : Shape{tensor.shape()[0], 1};
   if (rank == 2 && !keep_dims) shape = Shape{tensor.shape()[1 - axis]};
-  const bool counts = tensor.dtype() == DType::boolean && op == MathOp::reduce_sum;
+  const bool counts = tensor.dtype() == DType::boolean && math_operation(op).types == MathTypes::counted;
 
   await_writer(tensor);
   const Tensor target = result(operation, shape, counts ? DType::int32 : tensor.dtype(), out, where);
@@ -359,16 +314,6 @@ Tensor Context::reduce(MathOp op, const Operand& x, int axis, bool keep_dims, co
   note_reader(tensor, completion);
   note_writer(target, completion, TimeCause::compute);
   return target;
-}
-
-Tensor Context::sum(const Operand& x, int axis, bool keep_dims, const Out& out) {
-  return reduce(MathOp::reduce_sum, x, axis, keep_dims, out);
-}
-Tensor Context::max(const Operand& x, int axis, bool keep_dims, const Out& out) {
-  return reduce(MathOp::reduce_max, x, axis, keep_dims, out);
-}
-Tensor Context::min(const Operand& x, int axis, bool keep_dims, const Out& out) {
-  return reduce(MathOp::reduce_min, x, axis, keep_dims, out);
 }
 
 // ---- operators

@@ -1,143 +1,72 @@
 #include "models/numeric/math_evaluator.h"
 
 #include <cmath>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 namespace kernwave::numeric {
 
 namespace {
 
+/// How a row of elements is computed, and how a row is folded into one element (of a reduction only).
 template <typename T>
-[[nodiscard]] bool is_nan(T value) noexcept {
-  if constexpr (std::is_floating_point_v<T>) {
-    return std::isnan(value);
+struct Loops {
+  void (*row)(const std::array<const T*, 3>& in, T* out, std::int64_t n);
+  T (*fold)(const T* in, std::int64_t n);
+};
+
+template <typename T, std::size_t index>
+void compute_row(const std::array<const T*, 3>& in, T* out, std::int64_t n) {
+  constexpr const auto& row = std::get<index>(math_rows::table);
+  [[maybe_unused]] const auto [a, b, c] = in;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if constexpr (row.operation.kind == MathKind::generator) {
+      out[i] = static_cast<T>(row.function(a[i], static_cast<T>(i)));
+    } else if constexpr (row.operation.kind == MathKind::reduction) {
+      out[i] = static_cast<T>(row.function(out[i], a[i]));
+    } else if constexpr (row.operation.operands == 1) {
+      out[i] = static_cast<T>(row.function(a[i]));
+    } else if constexpr (row.operation.operands == 2) {
+      out[i] = static_cast<T>(row.function(a[i], b[i]));
+    } else {
+      out[i] = static_cast<T>(row.function(a[i], b[i], c[i]));
+    }
+  }
+}
+
+template <typename T, std::size_t index>
+[[nodiscard]] T fold(const T* in, std::int64_t n) {
+  T result = in[0];
+  for (std::int64_t i = 1; i < n; ++i) result = std::get<index>(math_rows::table).function(result, in[i]);
+  return result;
+}
+
+/// Nothing where T is no type that the operation computes in.
+template <typename T, std::size_t index>
+[[nodiscard]] constexpr Loops<T> loops_of_row() noexcept {
+  constexpr MathOperation operation = math_operations[index];
+  if constexpr (std::is_integral_v<T> && !computes_integers(operation.types)) {
+    return {nullptr, nullptr};
+  } else if constexpr (operation.kind == MathKind::reduction) {
+    return {&compute_row<T, index>, &fold<T, index>};
   } else {
-    return false;
+    return {&compute_row<T, index>, nullptr};
   }
 }
 
-template <typename T>
-[[nodiscard]] T larger(T a, T b) noexcept {
-  return a > b || is_nan(b) ? a : b;
+template <typename T, std::size_t... indices>
+[[nodiscard]] constexpr std::array<Loops<T>, math_op_count> all_loops(
+    std::index_sequence<indices...> /*all*/) noexcept {
+  return {loops_of_row<T, indices>()...};
 }
 
 template <typename T>
-[[nodiscard]] T smaller(T a, T b) noexcept {
-  return a < b || is_nan(b) ? a : b;
-}
-
-/// Towards minus infinity; integers only, and a division by 0 gives 0.
-template <typename T>
-[[nodiscard]] T floor_divide(T a, T b) noexcept {
-  if constexpr (std::is_integral_v<T>) {
-    if (b == 0) return 0;
-    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
-  } else {
-    return std::floor(a / b);
-  }
-}
-
-template <typename T, typename Function>
-void each(const T* a, T* out, std::int64_t n, Function function) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = function(a[i]);
-}
-
-template <typename T, typename Function>
-void each(const T* a, const T* b, T* out, std::int64_t n, Function function) {
-  for (std::int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(function(a[i], b[i]));
-}
-
-/// Operations that exist for floats only.
-void apply_float(MathOp op, const std::array<const float*, 3>& in, float* out, std::int64_t n) {
-  const float* a = in[0];
-  switch (op) {
-    case MathOp::div:
-      return each(a, in[1], out, n, [](float x, float y) { return x / y; });
-    case MathOp::exp:
-      return each(a, out, n, [](float x) { return std::exp(x); });
-    case MathOp::exp2:
-      return each(a, out, n, [](float x) { return std::exp2(x); });
-    case MathOp::log:
-      return each(a, out, n, [](float x) { return std::log(x); });
-    case MathOp::log2:
-      return each(a, out, n, [](float x) { return std::log2(x); });
-    case MathOp::sqrt:
-      return each(a, out, n, [](float x) { return std::sqrt(x); });
-    case MathOp::rsqrt:
-      return each(a, out, n, [](float x) { return 1.0F / std::sqrt(x); });
-    default:
-      return;
-  }
-}
+constexpr std::array<Loops<T>, math_op_count> loops = all_loops<T>(std::make_index_sequence<math_op_count>());
 
 template <typename T>
-void apply(MathOp op, const std::array<const T*, 3>& in, T* out, std::int64_t n) {
-  const T* a = in[0];
-  const T* b = in[1];
-  switch (op) {
-    case MathOp::add:
-      return each(a, b, out, n, [](T x, T y) { return x + y; });
-    case MathOp::sub:
-      return each(a, b, out, n, [](T x, T y) { return x - y; });
-    case MathOp::mul:
-      return each(a, b, out, n, [](T x, T y) { return x * y; });
-    case MathOp::fma:
-      for (std::int64_t i = 0; i < n; ++i) out[i] = a[i] * b[i] + in[2][i];
-      return;
-    case MathOp::maximum:
-      return each(a, b, out, n, larger<T>);
-    case MathOp::minimum:
-      return each(a, b, out, n, smaller<T>);
-    case MathOp::floor_div:
-      return each(a, b, out, n, floor_divide<T>);
-    case MathOp::neg:
-      return each(a, out, n, [](T x) { return -x; });
-    case MathOp::abs:
-      return each(a, out, n, [](T x) { return std::abs(x); });
-    case MathOp::less:
-      return each(a, b, out, n, [](T x, T y) { return x < y ? 1 : 0; });
-    case MathOp::less_equal:
-      return each(a, b, out, n, [](T x, T y) { return x <= y ? 1 : 0; });
-    case MathOp::greater:
-      return each(a, b, out, n, [](T x, T y) { return x > y ? 1 : 0; });
-    case MathOp::greater_equal:
-      return each(a, b, out, n, [](T x, T y) { return x >= y ? 1 : 0; });
-    case MathOp::equal:
-      return each(a, b, out, n, [](T x, T y) { return x == y ? 1 : 0; });
-    case MathOp::not_equal:
-      return each(a, b, out, n, [](T x, T y) { return x != y ? 1 : 0; });
-    case MathOp::logical_and:
-      return each(a, b, out, n, [](T x, T y) { return x != 0 && y != 0 ? 1 : 0; });
-    case MathOp::logical_or:
-      return each(a, b, out, n, [](T x, T y) { return x != 0 || y != 0 ? 1 : 0; });
-    case MathOp::logical_not:
-      return each(a, out, n, [](T x) { return static_cast<T>(x == 0 ? 1 : 0); });
-    case MathOp::where:
-      for (std::int64_t i = 0; i < n; ++i) out[i] = a[i] != 0 ? b[i] : in[2][i];
-      return;
-    case MathOp::cast:
-    case MathOp::copy:
-    case MathOp::fill:
-      return each(a, out, n, [](T x) { return x; });
-    case MathOp::arange:
-      for (std::int64_t i = 0; i < n; ++i) out[i] = a[i] + static_cast<T>(i);
-      return;
-    default:
-      if constexpr (std::is_same_v<T, float>) apply_float(op, in, out, n);
-      return;
-  }
-}
-
-template <typename T>
-[[nodiscard]] T combine(MathOp op, T a, T b) noexcept {
-  switch (op) {
-    case MathOp::reduce_max:
-      return larger(a, b);
-    case MathOp::reduce_min:
-      return smaller(a, b);
-    default:
-      return a + b;
-  }
+[[nodiscard]] const Loops<T>& loops_of(MathOp op) noexcept {
+  return loops<T>[static_cast<std::size_t>(op)];
 }
 
 /// Whether int32 holds the number: not so of fractions, infinities and NaN.
@@ -147,7 +76,8 @@ template <typename T>
 
 /// A cast rounds from the input's domain, so a float on either side makes it a float operation; so does a number that
 /// int32 does not hold (`i < 0.5`).
-[[nodiscard]] bool all_integers(const MathDescriptor& math, const TensorBytes& out) {
+[[nodiscard]] bool in_integers(const MathDescriptor& math, const TensorBytes& out) {
+  if (!computes_integers(math_operation(math.op).types)) return false;
   for (std::size_t i = 0; i < math.inputs; ++i) {
     const MathOperand& in = math.in[i];
     if (in.is_immediate ? !is_int32(in.immediate) : is_float(in.tensor.dtype)) return false;
@@ -167,11 +97,12 @@ void MathEvaluator::elementwise(const MathDescriptor& math, const TensorBytes& o
     rows.in[i].assign(cols, math.in[i].is_immediate ? static_cast<T>(math.in[i].immediate) : T{});
     operands[i] = rows.in[i].data();
   }
+  const auto compute = loops_of<T>(math.op).row;
   for (std::int64_t row = 0; row < out.view.rows; ++row) {
     for (std::size_t i = 0; i < math.inputs; ++i) {
       if (!math.in[i].is_immediate) read_row(in[i], row, rows.in[i].data());
     }
-    apply<T>(math.op, operands, rows.out.data(), out.view.cols);
+    compute(operands, rows.out.data(), out.view.cols);
     write_row(out, row, rows.out.data());
   }
 }
@@ -184,8 +115,7 @@ void MathEvaluator::reduce(const MathDescriptor& math, const TensorBytes& out, c
   if (math.axis == 1) {
     for (std::int64_t row = 0; row < in.view.rows; ++row) {
       read_row(in, row, line.data());
-      T result = line[0];
-      for (std::size_t col = 1; col < cols; ++col) result = combine(math.op, result, line[col]);
+      const T result = loops_of<T>(math.op).fold(line.data(), in.view.cols);
       TensorBytes element = out;  // the results stand along the output's rows, or its columns when the axis is dropped
       element.data = out.view.rows == 1 ? out.element(0, row) : out.element(row, 0);
       element.view.rows = 1;
@@ -198,13 +128,13 @@ void MathEvaluator::reduce(const MathDescriptor& math, const TensorBytes& out, c
   read_row(in, 0, rows.out.data());
   for (std::int64_t row = 1; row < in.view.rows; ++row) {
     read_row(in, row, line.data());
-    for (std::size_t col = 0; col < cols; ++col) rows.out[col] = combine(math.op, rows.out[col], line[col]);
+    loops_of<T>(math.op).row({line.data()}, rows.out.data(), in.view.cols);
   }
   write_row(out, 0, rows.out.data());
 }
 
 void MathEvaluator::evaluate(const MathDescriptor& math, const TensorBytes& out, const std::array<TensorBytes, 3>& in) {
-  const bool integers = all_integers(math, out);
+  const bool integers = in_integers(math, out);
   if (is_reduction(math.op)) {
     integers ? reduce(math, out, in[0], integers_) : reduce(math, out, in[0], floats_);
   } else {

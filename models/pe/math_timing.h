@@ -8,7 +8,9 @@
 namespace kernwave {
 
 /// Cycles that one vector of `lanes` elements takes.
-[[nodiscard]] Cycles vector_cycles(const MathCycles& cycles, MathOp op);
+[[nodiscard]] constexpr Cycles vector_cycles(const MathCycles& cycles, MathOp op) noexcept {
+  return cycles.*math_operation(op).cycles;
+}
 
 /// ceil(elements / lanes) x cycles of the operation; a reduction runs over the elements of its input and adds
 /// ceil(log2(min(n, lanes))), the depth of the tree over the n elements that it reduces to one.

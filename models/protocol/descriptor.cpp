@@ -6,14 +6,6 @@ namespace kernwave {
 
 namespace {
 
-constexpr std::array<std::string_view, 33> math_names = {
-    "add",       "sub",         "mul",        "div",         "floor_div", "fma",           "maximum",
-    "minimum",   "neg",         "abs",        "exp",         "exp2",      "log",           "log2",
-    "sqrt",      "rsqrt",       "less",       "less_equal",  "greater",   "greater_equal", "equal",
-    "not_equal", "logical_and", "logical_or", "logical_not", "where",     "cast",          "copy",
-    "fill",      "arange",      "sum",        "max",         "min"};
-static_assert(math_names.size() == static_cast<std::size_t>(MathOp::reduce_min) + 1);
-
 [[nodiscard]] std::string shape_text(const ScratchOperand& tensor) {
   return fmt::format("{}x{} {}", tensor.rows, tensor.cols, name_of(tensor.dtype));
 }
@@ -41,8 +33,6 @@ static_assert(math_names.size() == static_cast<std::size_t>(MathOp::reduce_min) 
 }
 
 }  // namespace
-
-std::string_view name_of(MathOp op) noexcept { return math_names.at(static_cast<std::size_t>(op)); }
 
 std::string_view category_of(const Descriptor& descriptor) noexcept {
   switch (descriptor.engine) {

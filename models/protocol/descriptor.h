@@ -15,6 +15,7 @@
 #include "models/base/dtype.h"
 #include "models/base/exact_time.h"
 #include "models/base/quantity.h"
+#include "models/protocol/math_operation.h"
 
 namespace kernwave {
 
@@ -90,46 +91,6 @@ struct GemmDescriptor {
   ScratchOperand out;
   bool accumulate = false;
 };
-
-enum class MathOp : std::uint8_t {
-  add,
-  sub,
-  mul,
-  div,
-  floor_div,
-  fma,
-  maximum,
-  minimum,
-  neg,
-  abs,
-  exp,
-  exp2,
-  log,
-  log2,
-  sqrt,
-  rsqrt,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
-  equal,
-  not_equal,
-  logical_and,
-  logical_or,
-  logical_not,
-  where,
-  cast,
-  copy,
-  fill,
-  arange,
-  reduce_sum,
-  reduce_max,
-  reduce_min,
-};
-
-[[nodiscard]] std::string_view name_of(MathOp op) noexcept;
-
-[[nodiscard]] constexpr bool is_reduction(MathOp op) noexcept { return op >= MathOp::reduce_sum; }
 
 /// A tensor in scratch, or a number that travels in the command.
 struct MathOperand {

@@ -221,6 +221,12 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   });
 }
 
+void add_list(CLI::App& app, ListCommand& list, std::optional<Command>& command) {
+  CLI::App& sub = *app.add_subcommand("list", "Show kernels, models, presets and policies");
+  sub.add_flag("--operations", list.operations, "Print the table of all MATH operations instead");
+  sub.callback([&list, &command] { command = list; });
+}
+
 void add_headline(CLI::App& app, HeadlineCommand& headline, std::optional<Command>& command) {
   CLI::App& sub =
       *app.add_subcommand("headline", "Attention of Llama-3.1-8B and 70B under every policy, on both presets");
@@ -272,6 +278,7 @@ void add_compare(CLI::App& app, CompareCommand& compare, std::optional<Command>&
 
 ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) {
   ParsedCommandLine parsed;
+  ListCommand list;
   RunCommand run;
   HeadlineCommand headline;
   ConfigCommand config;
@@ -279,9 +286,7 @@ ParsedCommandLine parse_command_line(const std::vector<std::string>& arguments) 
   CLI::App app("Transaction-level performance model of a near-memory AI accelerator", "kernwave");
   app.set_version_flag("--version", fmt::format("kernwave {} ({})", version(), source_revision()));
   app.require_subcommand(1);
-  app.add_subcommand("list", "Show kernels, models, presets and policies")->callback([&parsed] {
-    parsed.command = ListCommand{};
-  });
+  add_list(app, list, parsed.command);
   add_run(app, run, parsed.command);
   add_headline(app, headline, parsed.command);
   add_config(app, config, parsed.command);

@@ -15,7 +15,9 @@
 
 namespace kernwave::platform {
 
-struct ListCommand {};
+struct ListCommand {
+  bool operations = false;
+};
 
 struct RunCommand {
   WorkloadRequest workload;

@@ -13,6 +13,7 @@
 #include "platform/cli/exit_code.h"
 #include "platform/cli/fifo_readers.h"
 #include "platform/cli/option_effects.h"
+#include "platform/config/math_table.h"
 #include "platform/files/whole_file.h"
 #include "platform/headline/headline.h"
 #include "platform/host/interrupt.h"
@@ -83,7 +84,11 @@ struct Invocation {
   }
 };
 
-int carry_out(const ListCommand& /*list*/, const Invocation& invocation) {
+int carry_out(const ListCommand& list, const Invocation& invocation) {
+  if (list.operations) {
+    invocation.print("{}", operations_as_markdown());
+    return good;
+  }
   invocation.print("Kernels\n");
   for (const KernelDescription& kernel : kernel_catalogue()) {
     invocation.print("  {:<30}{}\n", kernel.name, kernel.description);

@@ -340,7 +340,7 @@ std::string to_toml(const Configuration& configuration) {
     const std::string value = key.type.print(key, key.member.get(configuration.system));
     const std::string assignment =
         fmt::format("{} = {}", key.path.substr(table.size() + 1), key.type.is_text ? in_quotes(value) : value);
-    text += fmt::format("{:<32} # {}\n", assignment, key.description);
+    text += fmt::format("{:<32} # {}\n", assignment, description_of(key));
   }
   return text;
 }
@@ -360,8 +360,7 @@ std::vector<KeyDescription> configuration_keys() {
   descriptions.reserve(all_keys().size());
   for (const Key& key : all_keys()) {
     descriptions.push_back({std::string(key.path), std::string(key.type.name),
-                            key.type.print(key, key.member.get(defaults)), key.type.allowed(key),
-                            std::string(key.description)});
+                            key.type.print(key, key.member.get(defaults)), key.type.allowed(key), description_of(key)});
   }
   return descriptions;
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "models/pe/math_timing.h"
 #include "platform/config/key_table.h"
+#include "platform/config/math_table.h"
 #include "platform/text/message_text.h"
 
 namespace kernwave::platform {
@@ -89,15 +89,8 @@ bool has_folds_that_cost(const Run& run, const Key& /*key*/) {
 
 /// Whether any of the run's operations takes the cycles that the key sets.
 bool computes_of_group(const Run& run, const Key& key) {
-  SystemConfig probe;
-  for (const Key& other : all_keys()) {
-    if (table_of(other.path) == table_of(key.path)) other.member.set(probe, other.path == key.path ? 1 : 0);
-  }
-  for (std::size_t op = 0; op <= static_cast<std::size_t>(MathOp::reduce_min); ++op) {
-    const auto math_op = static_cast<MathOp>(op);
-    if (run.use.computes(math_op) && vector_cycles(probe.pe.math.cycles, math_op) > Cycles(0)) return true;
-  }
-  return false;
+  const std::vector<MathOp> costed = operations_costed_by(key);
+  return std::any_of(costed.begin(), costed.end(), [&run](MathOp op) { return run.use.computes(op); });
 }
 
 /// A mesh has no line through all PEs of a cube, which keeps a decode from splitting its keys.

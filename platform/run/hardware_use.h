@@ -40,7 +40,7 @@ class HardwareUse : public PeObserver {
   void note_issued(const Descriptor& descriptor);
 
   std::int64_t pes_per_cube_;
-  std::array<bool, static_cast<std::size_t>(MathOp::reduce_min) + 1> math_{};
+  std::array<bool, math_op_count> math_{};
   std::array<bool, static_cast<std::size_t>(DType::boolean) + 1> products_{};
 };
 

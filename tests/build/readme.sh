@@ -1,5 +1,5 @@
-# The documentation holds: its commands run, its programs compile, run and print what it says, its table of keys is the
-# program's own, its links lead somewhere. By hand: bash tests/build/readme.sh BUILD_FOLDER
+# The documentation holds: its commands run, its programs compile, run and print what it says, its tables of keys and
+# operations are the program's own, its links lead somewhere. By hand: bash tests/build/readme.sh BUILD_FOLDER
 #
 # In README.md and docs/*.md
 #   ```sh        is run: the fences of a file in order, in a folder of its own
@@ -42,13 +42,9 @@ for document in "${documents[@]}"; do
   (cd "$folder" && PATH="$BUILD_DIR/bin:$PATH" run "$temporary/$name.log" bash -euxo pipefail commands.sh)
 done
 
-# ---- the table of keys
+# ---- tables that the program prints
 
-awk '/^<!-- \/keys -->$/ { inside = 0 } inside { print } /^<!-- keys -->$/ { inside = 1 }' \
-  "$SOURCE_DIR/docs/configuration.md" >"$temporary/keys_documented"
-"$BUILD_DIR/bin/kernwave" config --keys >"$temporary/keys"
-diff -u "$temporary/keys_documented" "$temporary/keys" ||
-  fail "docs/configuration.md does not hold what kernwave config --keys prints"
+run "$temporary/tables.log" "$SOURCE_DIR/scripts/doc_tables" --check "$BUILD_DIR"
 
 # ---- names of tests
 

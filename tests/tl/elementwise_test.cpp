@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/tensors.h"
@@ -47,7 +49,7 @@ struct BinaryCase {
   float (*reference)(float, float);
 };
 
-const std::array<BinaryCase, 6> float_binaries = {
+const std::vector<BinaryCase> float_binaries = {
     BinaryCase{"add", &tl::Context::add, [](float a, float b) { return a + b; }},
     BinaryCase{"sub", &tl::Context::sub, [](float a, float b) { return a - b; }},
     BinaryCase{"mul", &tl::Context::mul, [](float a, float b) { return a * b; }},
@@ -100,7 +102,7 @@ struct UnaryCase {
   double (*reference)(double);
 };
 
-const std::array<UnaryCase, 8> float_unaries = {
+const std::vector<UnaryCase> float_unaries = {
     UnaryCase{"exp", &tl::Context::exp, [](double x) { return std::exp(x); }},
     UnaryCase{"exp2", &tl::Context::exp2, [](double x) { return std::exp2(x); }},
     UnaryCase{"log", &tl::Context::log, [](double x) { return std::log(x); }},
@@ -414,6 +416,21 @@ TEST(Elementwise, MixedTypesComputeInF32) {
   EXPECT_EQ(compute({vector_of(DType::f16, {1.0 + 0x1p-9}), vector_of(DType::bf16, {1.0 + 0x1p-7})},
                     [](tl::Context&, const Tensors& in) { return in[0] + in[1]; }),
             vector_of(DType::f32, {2.0 + 0x1p-9 + 0x1p-7}));
+}
+
+// ---- all of them
+
+TEST(MathOperations, AreEachTestedByTheirValues) {
+  // Those that have tests of their own, here, in reduction_test.cpp and in types_test.cpp.
+  std::set<std::string_view> tested = {"floor_div", "fma",  "logical_and", "logical_or", "logical_not", "where", "cast",
+                                       "copy",      "fill", "arange",      "sum",        "max",         "min"};
+  for (const BinaryCase& test : float_binaries) tested.insert(test.name);
+  for (const UnaryCase& test : float_unaries) tested.insert(test.name);
+  for (const Comparison& test : comparisons) tested.insert(test.name);
+  for (const MathOperation& operation : math_operations) {
+    EXPECT_EQ(tested.erase(operation.name), 1U) << operation.name << " is not tested: give it a case above";
+  }
+  EXPECT_TRUE(tested.empty()) << *tested.begin() << " is no operation";
 }
 
 // ---- out=
