@@ -48,11 +48,11 @@ class PeObserverGroup : public PeObserver {
   void drained(PeId pe, Picoseconds at) override {
     for (PeObserver* member : members_) member->drained(pe, at);
   }
-  void taken(const Descriptor& operation, Picoseconds presented, Picoseconds at) override {
-    for (PeObserver* member : members_) member->taken(operation, presented, at);
+  void accepted(const Descriptor& operation, Picoseconds presented, Picoseconds at) override {
+    for (PeObserver* member : members_) member->accepted(operation, presented, at);
   }
-  void handed_on(const Descriptor& operation, Picoseconds at) override {
-    for (PeObserver* member : members_) member->handed_on(operation, at);
+  void dispatched(const Descriptor& operation, Picoseconds at) override {
+    for (PeObserver* member : members_) member->dispatched(operation, at);
   }
   void presented(const Descriptor& part, Picoseconds issued, Picoseconds at) override {
     for (PeObserver* member : members_) member->presented(part, issued, at);

@@ -1,4 +1,4 @@
-// A stretch of the critical path.
+// An interval of the critical path.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace kernwave::traces {
 /// What the end of a run waited for.
 enum class PathCause : std::uint8_t {
   issue,        ///< a program paying issue cost
-  dispatch,     ///< the scheduler handing a command on
+  dispatch,     ///< the scheduler dispatching a command
   dma_setup,    ///< a DMA channel setting a command up
   memory,       ///< latency between a request and its first data
   contention,   ///< channels and links of the memory serving others

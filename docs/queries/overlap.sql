@@ -6,7 +6,7 @@ WITH edges AS (
   SELECT pe, end_ps, -(category = 'memory'), -(category <> 'memory')
   FROM operations WHERE category IN ('memory', 'gemm', 'math')
 ),
-stretches AS (
+intervals AS (
   SELECT pe, LEAD(at) OVER in_time - at AS length, SUM(dma) OVER in_time AS dma, SUM(compute) OVER in_time AS compute
   FROM edges
   WINDOW in_time AS (PARTITION BY pe ORDER BY at ROWS UNBOUNDED PRECEDING)
@@ -15,6 +15,6 @@ SELECT pe,
        SUM(CASE WHEN dma > 0 THEN length ELSE 0 END) AS dma_ps,
        SUM(CASE WHEN compute > 0 THEN length ELSE 0 END) AS compute_ps,
        SUM(CASE WHEN dma > 0 AND compute > 0 THEN length ELSE 0 END) AS both_ps
-FROM stretches
+FROM intervals
 GROUP BY pe
 ORDER BY pe;

@@ -17,7 +17,7 @@ namespace kernwave::kernels {
 }
 
 /// Queries, the first ones, that see no key: those before the diagonal, or all where there is no key.
-[[nodiscard]] constexpr std::int64_t blind_queries(bool causal, const AttentionHead& head) noexcept {
+[[nodiscard]] constexpr std::int64_t fully_masked_queries(bool causal, const AttentionHead& head) noexcept {
   if (head.s_kv == 0) return head.s_q;
   return causal ? std::clamp<std::int64_t>(-head.diagonal(), 0, head.s_q) : 0;
 }

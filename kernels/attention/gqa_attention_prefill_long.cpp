@@ -21,7 +21,7 @@ struct Block {
   OnlineSoftmax softmax;
   std::int64_t in_shard = 0;  ///< number of the first query in this rank's shard
   std::int64_t position = 0;  ///< and in the sequence
-  std::int64_t queries = 0;   ///< 0: the circulation has no such block
+  std::int64_t queries = 0;   ///< 0: the ring pass has no such block
   bool begun = false;         ///< has seen a key
 };
 
@@ -52,7 +52,7 @@ class Ring {
         sequence_(sequence),
         chunks_(static_cast<std::size_t>(sequence.keys.chunks_per_rank())),
         tiles_(ring_tiles(sequence, attention_.tile)),
-        circulations_(ring_circulations(sequence, attention_.block_queries, args.resident_blocks)),
+        passes_(ring_passes(sequence, attention_.block_queries, args.resident_blocks)),
         // Of the other ranks' tiles, those of the nearer half in the west come from the west.
         from_west_(args.bidirectional ? args.ranks / 2 : args.ranks - 1),
         from_east_(args.ranks - 1 - from_west_),
@@ -69,11 +69,11 @@ class Ring {
 
   void run() {
     load_local(0);
-    for (std::int64_t circulation = 0; circulation < circulations_; ++circulation) {
-      take_blocks(circulation);
+    for (std::int64_t pass = 0; pass < passes_; ++pass) {
+      take_blocks(pass);
       for (std::int64_t tile = 0; tile < tiles_; ++tile) {
         for (std::int64_t step = 0; step <= std::max(from_west_, from_east_); ++step) {
-          take_step(circulation * tiles_ + tile, tile, step);
+          take_step(pass * tiles_ + tile, tile, step);
         }
       }
       store_blocks();
@@ -89,13 +89,13 @@ class Ring {
 
   // ---- queries
 
-  /// The blocks of the chunks take turns, so that each circulation has its share of early and late queries.
-  void take_blocks(std::int64_t circulation) {
+  /// The blocks of the chunks take turns, so that each ring pass has its share of early and late queries.
+  void take_blocks(std::int64_t pass) {
     const Sharding& queries = sequence_.queries;
     const auto chunks = static_cast<std::int64_t>(chunks_);
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       Block& block = blocks_[i];
-      const std::int64_t number = circulation * args_.resident_blocks + static_cast<std::int64_t>(i);
+      const std::int64_t number = pass * args_.resident_blocks + static_cast<std::int64_t>(i);
       const std::int64_t chunk = number % chunks;
       const Span span = queries.chunk(args_.rank, chunk);
       const std::int64_t first = number / chunks * attention_.block_queries;
@@ -114,7 +114,7 @@ class Ring {
       if (block.begun) {
         store_queries(tl_, attention_, head_, block.in_shard, block.queries, block.softmax);
       } else {
-        store_blind(tl_, attention_, head_, block.in_shard, block.queries);
+        store_fully_masked(tl_, attention_, head_, block.in_shard, block.queries);
       }
     }
   }
@@ -128,10 +128,10 @@ class Ring {
     return {span.first + first, std::clamp<std::int64_t>(span.count - first, 0, attention_.tile)};
   }
 
-  /// Starts to load this rank's tile number `number`, counted over all circulations. What is not a key stays poisoned
+  /// Starts to load this rank's tile number `number`, counted over all ring passes. What is not a key stays poisoned
   /// in K, whose scores are masked, and is 0 in V.
   void load_local(std::int64_t number) {
-    if (number == tiles_ * circulations_) return;
+    if (number == tiles_ * passes_) return;
     const std::int64_t tile = number % tiles_;
     const LocalBuffers& local = local_[static_cast<std::size_t>(number % 2)];
     for (std::size_t chunk = 0; chunk < chunks_; ++chunk) {
@@ -147,7 +147,7 @@ class Ring {
     }
   }
 
-  /// This rank's own tile number `number`, counted over all circulations, where `load_local` puts it.
+  /// This rank's own tile number `number`, counted over all ring passes, where `load_local` puts it.
   [[nodiscard]] KvTile local_tile(std::int64_t number) const {
     const LocalBuffers& local = local_[static_cast<std::size_t>(number % 2)];
     KvTile own;
@@ -252,7 +252,7 @@ class Ring {
   const RingSequence& sequence_;
   std::size_t chunks_;
   std::int64_t tiles_;
-  std::int64_t circulations_;
+  std::int64_t passes_;
   std::int64_t from_west_;
   std::int64_t from_east_;
   std::vector<tl::Tensor> scores_;

@@ -40,8 +40,8 @@ struct RingArgs {
 }
 
 /// How often all keys go around: ceil(blocks of the rank that has most / resident blocks).
-[[nodiscard]] constexpr std::int64_t ring_circulations(const RingSequence& sequence, std::int64_t block_queries,
-                                                       std::int64_t resident_blocks) noexcept {
+[[nodiscard]] constexpr std::int64_t ring_passes(const RingSequence& sequence, std::int64_t block_queries,
+                                                 std::int64_t resident_blocks) noexcept {
   const Sharding& queries = sequence.queries;
   const std::int64_t blocks = queries.chunks_per_rank() * tl::cdiv(queries.longest_chunk(), block_queries);
   return std::max<std::int64_t>(1, tl::cdiv(blocks, resident_blocks));
@@ -54,7 +54,7 @@ struct RingArgs {
 ///
 /// With kv = composite the products are composites of tensors: K and V are in scratch, because they are sent on.
 ///
-/// Queries that do not stay resident take further circulations. Under a causal mask, what a block cannot see is passed
+/// Queries that do not stay resident take further ring passes. Under a causal mask, what a block cannot see is passed
 /// on without computation. Of a tile in which a rank has no keys (fewer keys than ranks, a shorter last chunk) nothing
 /// is sent.
 void gqa_attention_prefill_long(tl::Context& tl, const RingArgs& args);

@@ -187,10 +187,10 @@ void gqa_attention_prefill_short(tl::Context& tl, const AttentionArgs& args) {
         "gqa_attention_prefill_short: kv_buffers must be at least 2: a tile's Q K^T runs ahead of the "
         "P V of the tile before");
   }
-  const std::int64_t blind = blind_queries(args.causal, head);
-  // Whole blocks; one that begins blind and ends seeing goes through the pipeline.
-  const std::int64_t stored = blind == head.s_q ? blind : blind / args.block_queries * args.block_queries;
-  store_blind(tl, args, head, 0, stored);
+  const std::int64_t masked = fully_masked_queries(args.causal, head);
+  // Whole blocks; one that is masked in part goes through the pipeline.
+  const std::int64_t stored = masked == head.s_q ? masked : masked / args.block_queries * args.block_queries;
+  store_fully_masked(tl, args, head, 0, stored);
   if (stored == head.s_q) return;
   PrefillPipeline(tl, args, head).run();
 }

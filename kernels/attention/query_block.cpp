@@ -40,8 +40,8 @@ void store_queries(tl::Context& tl, const AttentionArgs& args, const AttentionHe
   if (args.store_lse) store_lse(tl, args, head, first, count, softmax.log_sum_exp());
 }
 
-void store_blind(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head, std::int64_t first,
-                 std::int64_t count) {
+void store_fully_masked(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head, std::int64_t first,
+                        std::int64_t count) {
   if (count == 0) return;
   auto scope = tl.scratch_scope();
   const std::int64_t block = std::min(count, args.block_queries);

@@ -20,7 +20,7 @@ void store_queries(tl::Context& tl, const AttentionArgs& args, const AttentionHe
                    std::int64_t count, const OnlineSoftmax& softmax);
 
 /// The output of `count` queries that see no key: 0, and an LSE of -inf.
-void store_blind(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head, std::int64_t first,
-                 std::int64_t count);
+void store_fully_masked(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head, std::int64_t first,
+                        std::int64_t count);
 
 }  // namespace kernwave::kernels

@@ -14,7 +14,7 @@ namespace {
   if (region.rows > 1 && region.stride == Bytes(0)) {
     return HbmRegion{region.base, 1, region.row_bytes, region.row_bytes};
   }
-  return region.in_stretches();
+  return region.coalesced();
 }
 
 [[nodiscard]] std::int64_t span(const HbmRegion& region) noexcept {

@@ -24,8 +24,8 @@ struct IssueCosts {
 };
 
 struct SchedulerConfig {
-  std::int64_t queue_depth = 16;    ///< commands taken and not yet handed to an engine
-  Cycles dispatch{2};               ///< latency from taking a command to presenting it to its engine
+  std::int64_t queue_depth = 16;    ///< commands accepted and not yet dispatched to an engine
+  Cycles dispatch_latency{2};       ///< from accepting a command to presenting it to its engine
   std::int64_t prefetch_depth = 2;  ///< slots of a composite's staging area, one tile each
 };
 
@@ -83,8 +83,8 @@ struct DmaConfig {
   /// Data mode `none` may write zeroes to a memory that is not ours: of a `Pe` outside of a `System`, with a burst
   /// other than whole.
   bool zero_writes = false;
-  std::int64_t outstanding = 16;  ///< requests in the memory at once, per channel
-  std::int64_t queue_depth = 16;  ///< commands queued, per channel
+  std::int64_t max_outstanding = 16;  ///< requests in the memory at once, per channel
+  std::int64_t queue_depth = 16;      ///< commands queued, per channel
   /// Longest request, a power of two; requests are then naturally aligned powers of two, as AXI-like memories expect.
   /// 0: one request a command, which our own memory takes whole.
   Bytes burst{0};
@@ -102,7 +102,7 @@ struct IpcqConfig {
   std::int64_t depth = 2;                ///< slots of one direction at the receiver
   std::int64_t window = 1;               ///< messages of one direction that are sent and not yet received
   Bandwidth bandwidth{128'000'000'000};  ///< of one link
-  Picoseconds hop{100'000};              ///< from sending a message to its first data
+  Picoseconds hop_latency{100'000};      ///< from sending a message to its first data
   Bytes slot_bytes{0};                   ///< 0: as large as the kernel's largest message
   bool shared_per_cube = false;          ///< the PEs of a cube share one link a direction
 };
@@ -136,20 +136,20 @@ struct HbmConfig {
   PartsPerMillion efficiency{1'000'000};   ///< share of it that is sustained
   Picoseconds latency{100'000};            ///< from request to first data
   Bytes interleave{256};                   ///< consecutive bytes in one channel
-  std::int64_t queue_depth = 16;           ///< requests taken per port and not yet answered
+  std::int64_t queue_depth = 16;           ///< requests accepted per port and not yet answered
   Bytes capacity{std::int64_t{16} << 30};  ///< of one cube
 };
 
 /// Between cubes, which lie on a ring.
 struct InterconnectConfig {
   Bandwidth bandwidth{256'000'000'000};  ///< of one cube's port: what it sends to other cubes
-  Picoseconds latency{100'000};          ///< of one hop, there or back
+  Picoseconds hop_latency{100'000};      ///< of one hop, there or back
 };
 
 /// How a run is watched. Nothing of the machine.
 struct RunConfig {
   /// Simulated time in which no operation completes and no program issues anything, after which the run counts as
-  /// stalled; 0: it never does.
+  /// given up; 0: never.
   Picoseconds no_progress_limit{10'000'000'000};
 };
 

@@ -8,8 +8,8 @@
 namespace kernwave {
 
 IpcqLink::IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config, std::int64_t pairs)
-    : sc_module(name), hop_(config.hop), stream_(config.bandwidth) {
-  if (config.hop < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the hop must be at least 1 ps");
+    : sc_module(name), hop_(config.hop_latency), stream_(config.bandwidth) {
+  if (config.hop_latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the hop must be at least 1 ps");
   TargetPort::Client& receiver = *this;
   InitiatorPort::Client& sender = *this;
   for (std::int64_t id = 0; id < pairs; ++id) {

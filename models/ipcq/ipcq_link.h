@@ -4,13 +4,13 @@
 #include <memory>
 #include <vector>
 
-#include "models/base/exact_time.h"
+#include "models/base/bandwidth_server.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
+#include "models/protocol/arbitration_queue.h"
 #include "models/protocol/initiator_port.h"
 #include "models/protocol/target_port.h"
-#include "models/protocol/timed_queue.h"
 
 namespace kernwave {
 
@@ -62,11 +62,11 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
 
   SimulatedTime now;
   Picoseconds hop_;
-  StreamServer stream_;
+  BandwidthServer stream_;
   std::vector<std::unique_ptr<TargetPort>> inputs_;
   std::vector<std::unique_ptr<Output>> outputs_;
-  TimedQueue<Pending> arrivals_;    // by the instant at which they are eligible
-  TimedQueue<Pending> deliveries_;  // by the instant of their last byte
+  ArbitrationQueue<Pending> arrivals_;    // by the instant at which they are eligible
+  ArbitrationQueue<Pending> deliveries_;  // by the instant of their last byte
   sc_core::sc_event wake_;
   LinkStatistics statistics_;
 };

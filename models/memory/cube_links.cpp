@@ -17,7 +17,7 @@ namespace {
 
 CubeLinks::CubeLinks(const sc_core::sc_module_name& name, const SystemConfig& config)
     : sc_module(name), config_(config.interconnect), channels_per_cube_(2 * config.pes_per_cube) {
-  if (config_.latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the latency must be at least 1 ps");
+  if (config_.hop_latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the latency of a hop must be at least 1 ps");
   TargetPort::Client& requests = *this;
   InitiatorPort::Client& responses = *this;
   for (std::int64_t id = 0; id < channels_per_cube_ * config.cubes; ++id) {
@@ -34,7 +34,7 @@ CubeLinks::CubeLinks(const sc_core::sc_module_name& name, const SystemConfig& co
 
 std::optional<Picoseconds> CubeLinks::request(TargetPort& port, Payload& payload, Picoseconds at) {
   Request request;
-  request.at = at + config_.latency;
+  request.at = at + config_.hop_latency;
   request.port = &port;
   request.payload = &payload;
   if (payload.is_write()) {
@@ -63,7 +63,7 @@ void CubeLinks::response(InitiatorPort& /*port*/, Payload& payload) {
   in_memory.pop_back();
   auto* extension = payload.get_extension<RegionExtension>();
   if (payload.is_read() && payload.is_response_ok()) {
-    request.at = now() + config_.latency;
+    request.at = now() + config_.hop_latency;
     to_stream_.push(request);
   } else {
     Picoseconds last = now();
@@ -102,7 +102,7 @@ void CubeLinks::advance() {
 /// Decided a hop after the request came; counted from when it came.
 void CubeLinks::send_write(Request request) {
   Cube& cube = place(requester(request));
-  const Picoseconds came = request.at - config_.latency;
+  const Picoseconds came = request.at - config_.hop_latency;
   const Picoseconds start = std::max(came, cube.link.free_at());
   cube.link.stream(came, length_of(*request.payload));
   cube.sent += length_of(*request.payload);
@@ -116,7 +116,7 @@ void CubeLinks::send_write(Request request) {
 /// Decided a hop after the memory answered; counted from the first data (or, if that is unknown, from the answer).
 void CubeLinks::send_answer(Request request) {
   Cube& cube = place(target_of(*request.payload));
-  const Picoseconds answered = request.at - config_.latency;
+  const Picoseconds answered = request.at - config_.hop_latency;
   auto* extension = request.payload->get_extension<RegionExtension>();
   const Picoseconds from = extension != nullptr ? extension->first_data : answered;
   const Picoseconds start = std::max(cube.link.free_at(), from);
@@ -148,7 +148,7 @@ CubeId CubeLinks::requester(const Request& request) const { return CubeId(reques
 Picoseconds CubeLinks::way(const Request& request) const {
   const auto cubes = static_cast<std::int64_t>(cubes_.size());
   const std::int64_t there = std::abs(target_of(*request.payload).count() - requester(request).count());
-  return config_.latency * std::min(there, cubes - there);
+  return config_.hop_latency * std::min(there, cubes - there);
 }
 
 }  // namespace kernwave

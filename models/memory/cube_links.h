@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "models/base/exact_time.h"
+#include "models/base/bandwidth_server.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
+#include "models/protocol/arbitration_queue.h"
 #include "models/protocol/initiator_port.h"
 #include "models/protocol/region_extension.h"
 #include "models/protocol/target_port.h"
-#include "models/protocol/timed_queue.h"
 
 namespace kernwave {
 
@@ -62,7 +62,7 @@ class CubeLinks : public sc_core::sc_module, private TargetPort::Client, private
     InitiatorPort memory;
     RingQueue<Request> arrived;      // for the memory, in the order in which it gets them
     std::vector<Request> in_memory;  // looked up by payload
-    StreamServer link;
+    BandwidthServer link;
     Bytes sent;
   };
 
@@ -87,9 +87,9 @@ class CubeLinks : public sc_core::sc_module, private TargetPort::Client, private
   std::int64_t channels_per_cube_;
   std::vector<std::unique_ptr<TargetPort>> ports_;
   std::vector<std::unique_ptr<Cube>> cubes_;
-  TimedQueue<Request> to_stream_;     // writes, and answers to reads, that need a link
-  TimedQueue<Request> to_memory_;     // on their way there
-  TimedQueue<Request> to_requester_;  // on their way back
+  ArbitrationQueue<Request> to_stream_;     // writes, and answers to reads, that need a link
+  ArbitrationQueue<Request> to_memory_;     // on their way there
+  ArbitrationQueue<Request> to_requester_;  // on their way back
   sc_core::sc_event wake_;
 };
 

@@ -88,7 +88,7 @@ void Hbm::reserve(const Pending& pending) {
   move_data(payload, region);
   const Picoseconds end = std::max(channels_.front().round_up(last), now());
   if (extension != nullptr) {
-    StreamServer alone = idle_channel_;
+    BandwidthServer alone = idle_channel_;
     const ScaledTime undisturbed = alone.stream(now(), most);
     if (last != undisturbed) extension->contention = end - alone.round_up(undisturbed);
   }
@@ -96,7 +96,7 @@ void Hbm::reserve(const Pending& pending) {
 }
 
 void Hbm::observe(const Payload& payload, std::size_t channel, Bytes bytes) {
-  StreamServer served = channels_[channel];
+  BandwidthServer served = channels_[channel];
   const Picoseconds start = std::max(served.free_at(), now());
   served.stream(now(), bytes);
   const auto number = static_cast<std::int64_t>(channel);

@@ -4,15 +4,15 @@
 #include <memory>
 #include <vector>
 
-#include "models/base/exact_time.h"
+#include "models/base/bandwidth_server.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
 #include "models/memory/channel_map.h"
 #include "models/memory/channel_observer.h"
 #include "models/memory/paged_store.h"
+#include "models/protocol/arbitration_queue.h"
 #include "models/protocol/region_extension.h"
 #include "models/protocol/target_port.h"
-#include "models/protocol/timed_queue.h"
 
 namespace kernwave {
 
@@ -72,13 +72,13 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   HbmConfig config_;
   DataMode mode_;
   ChannelMap map_;
-  StreamServer idle_channel_;
-  std::vector<StreamServer> channels_;
+  BandwidthServer idle_channel_;
+  std::vector<BandwidthServer> channels_;
   std::vector<ChannelStatistics> statistics_;
   std::vector<std::unique_ptr<TargetPort>> ports_;
   std::vector<std::int64_t> held_;  // requests of each port that await their response
-  TimedQueue<Pending> arrivals_;
-  TimedQueue<Pending> answers_;
+  ArbitrationQueue<Pending> arrivals_;
+  ArbitrationQueue<Pending> answers_;
   sc_core::sc_event wake_;
   std::vector<std::int64_t> bytes_per_channel_;  // work space of `reserve`
   PagedStore store_;

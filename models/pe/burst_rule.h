@@ -1,4 +1,4 @@
-// How a stretch of bytes is cut into requests.
+// How an interval of bytes is cut into requests.
 #pragma once
 
 #include "models/base/address.h"

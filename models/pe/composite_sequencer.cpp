@@ -167,7 +167,7 @@ Payload* CompositeSequencer::complete(InFlight& composite, Picoseconds at) {
   return payload;
 }
 
-/// A composite may complete before one that was handed on earlier and has an epilogue: it then waits here.
+/// A composite may complete before one that was dispatched earlier and has an epilogue: it then waits here.
 void CompositeSequencer::forget_complete() noexcept {
   while (!composites_.empty() && composites_.front().payload == nullptr) {
     composites_.pop_front();

@@ -19,7 +19,7 @@ inline constexpr std::array<CompositeStage, 3> composite_stages = {CompositeStag
 
 /// Logic without processes: it is told what has happened, and says what may be presented.
 ///
-/// Each stage works through the tiles of all composites in flight, in the order in which they were handed on. Dispatch
+/// Each stage works through the tiles of all composites in flight, in the order in which they were dispatched. Dispatch
 /// takes `dispatch` from the instant at which all that a part waits for has happened:
 /// - a read: its slot of the staging area is free, which it is when the product of the tile before it in that slot has
 ///   ended; without `overlap_reads` also the read before it has ended;

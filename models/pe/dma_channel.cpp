@@ -33,7 +33,7 @@ void DmaChannel::take(Payload& payload, Picoseconds arrival) {
   Transfer transfer;
   transfer.command = &payload;
   transfer.arrival = arrival;
-  transfer.stretches = work_of(transfer).region.in_stretches();
+  transfer.intervals = work_of(transfer).region.coalesced();
   transfers_.push_back(transfer);
   if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), arrival);
   if (set_up_next()) wake_at(transfers_[setting_up_ - 1].setup_done);
@@ -146,7 +146,7 @@ bool DmaChannel::send_requests() {
     transfer.all_requested = true;
   }
   while (!transfer.all_requested) {
-    if (memory_.busy() || memory_.free_at() > now() || outstanding_ == config_.outstanding) return false;
+    if (memory_.busy() || memory_.free_at() > now() || outstanding_ == config_.max_outstanding) return false;
     send_next_request(transfer);
   }
   transfer.requested = now();
@@ -156,7 +156,7 @@ bool DmaChannel::send_requests() {
 
 void DmaChannel::send_next_request(Transfer& transfer) {
   const DmaDescriptor& dma = work_of(transfer);
-  const HbmRegion& region = transfer.stretches;
+  const HbmRegion& region = transfer.intervals;
   MemoryRequest& request = requests_.acquire();
   request.command = first_number_ + requesting_;
   request.position = region.row_bytes * transfer.row + transfer.offset;

@@ -1,7 +1,7 @@
 // One direction of a PE's DMA: commands in order, each turned into memory requests.
 #pragma once
 
-#include "models/base/exact_time.h"
+#include "models/base/bandwidth_server.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/pe/engine_statistics.h"
@@ -17,11 +17,11 @@ namespace kernwave {
 /// Takes commands from the scheduler, sends requests to memory, moves bytes to or from scratch.
 ///
 /// A command passes three stations: `setup` (one command at a time), its requests (in order, at most `outstanding` of
-/// the channel in the memory at once; with a burst rule each stretch of bytes without a gap is cut for itself), and its
-/// data phase, which occupies the port for ceil(bytes / bandwidth) from the first data on, or until the last response,
-/// whichever is later. Data phases follow one another in command order, without a gap where the data are there. With
-/// `overlap_commands` a command is set up while those before it stream; without it, when the one before it is done.
-/// Isolated: setup + memory latency + ceil(bytes / slowest rate).
+/// the channel in the memory at once; with a burst rule each interval of bytes without a gap is cut for itself), and
+/// its data phase, which occupies the port for ceil(bytes / bandwidth) from the first data on, or until the last
+/// response, whichever is later. Data phases follow one another in command order, without a gap where the data are
+/// there. With `overlap_commands` a command is set up while those before it stream; without it, when the one before it
+/// is done. Isolated: setup + memory latency + ceil(bytes / slowest rate).
 class DmaChannel : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   DmaChannel(const sc_core::sc_module_name& name, Engine direction, const DmaConfig& config, PeScratch& scratch);
@@ -37,8 +37,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
     Payload* command = nullptr;
     Picoseconds arrival;
     Picoseconds setup_done;
-    HbmRegion stretches;   ///< what it moves
-    std::int64_t row = 0;  ///< of the next request, among the stretches
+    HbmRegion intervals;   ///< what it moves
+    std::int64_t row = 0;  ///< of the next request, among the intervals
     Bytes offset;          ///< within that row
     std::int64_t requests_outstanding = 0;
     bool all_requested = false;
@@ -90,7 +90,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   std::size_t requesting_ = 0;     // index of the first transfer with requests to send
   std::size_t streaming_ = 0;      // index of the first transfer whose end is unknown
   std::int64_t outstanding_ = 0;
-  StreamServer port_;
+  BandwidthServer port_;
   Picoseconds last_end_;
   bool advancing_ = false;  // inside advance(): a target that answers at once needs no wake-up
   sc_core::sc_event wake_;

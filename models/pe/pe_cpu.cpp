@@ -103,7 +103,7 @@ Completion PeCpu::submit_awaited(const Descriptor& descriptor, SourceLocation wh
     observer_->wait_begins(wait);
     observer_->wait_ends(wait, local_time_);
   }
-  constexpr std::size_t longest_lead = 512;  // in stretches of the account
+  constexpr std::size_t longest_lead = 512;  // in intervals of the account
   if (account_.ahead() > longest_lead) catch_up();
   return completion;
 }
@@ -119,7 +119,7 @@ Command& PeCpu::acquire_command(const Descriptor& descriptor, SourceLocation whe
   return command;
 }
 
-/// Returns when the scheduler has taken it.
+/// Returns when the scheduler has accepted it.
 void PeCpu::present(Command& command) {
   ledger_.activity_begins();
   ledger_.moved(reached());

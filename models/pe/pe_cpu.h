@@ -59,7 +59,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   [[nodiscard]] Picoseconds local_time() const noexcept { return local_time_; }
   /// Spends cycles on issuing the operation at `where`.
   void pay_issue(Cycles cycles, SourceLocation where);
-  /// Presents a command to the scheduler; returns when it has been taken. The id is filled in.
+  /// Presents a command to the scheduler; returns when it has been accepted. The id is filled in.
   Completion submit(const Descriptor& descriptor, SourceLocation where);
   /// The same, and waits until it is complete.
   Completion submit_awaited(const Descriptor& descriptor, SourceLocation where, TimeCause cause);

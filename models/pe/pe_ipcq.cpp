@@ -97,7 +97,7 @@ void PeIpcq::end_flight(Link& link) {
   std::int64_t out = 0;
   for (std::size_t i = 0; i < link.sent_at.size(); ++i) out += link.sent_at[i] < now() ? 1 : 0;
   link.in_flight.most = std::max(link.in_flight.most, out);
-  link.in_flight.total += now() - config_.hop - link.sent_at.front();
+  link.in_flight.total += now() - config_.hop_latency - link.sent_at.front();
   link.sent_at.pop_front();
 }
 

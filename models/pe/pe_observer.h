@@ -30,7 +30,7 @@ struct CompletedOperation {
   Picoseconds end;
 };
 
-/// A stretch of time in which a program waits.
+/// An interval of time in which a program waits.
 struct ProgramWait {
   PeId pe;
   TimeCause cause = TimeCause::compute;
@@ -41,7 +41,7 @@ struct ProgramWait {
 
 /// How a command passed a DMA channel.
 struct TransferPhases {
-  Picoseconds arrival;        ///< handed on by the scheduler
+  Picoseconds arrival;        ///< dispatched by the scheduler
   Picoseconds setup_start;    ///< its setup began
   Picoseconds requested;      ///< its last request was sent
   Picoseconds first_data;     ///< the memory had or took the first data
@@ -85,8 +85,8 @@ class PeObserver {
 
   // ---- the scheduler, in the order of its queue
 
-  virtual void taken(const Descriptor& /*operation*/, Picoseconds /*presented*/, Picoseconds /*at*/) {}
-  virtual void handed_on(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
+  virtual void accepted(const Descriptor& /*operation*/, Picoseconds /*presented*/, Picoseconds /*at*/) {}
+  virtual void dispatched(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
   /// A part of a composite goes to its engine; its dispatch began at `issued`.
   virtual void presented(const Descriptor& /*part*/, Picoseconds /*issued*/, Picoseconds /*at*/) {}
 

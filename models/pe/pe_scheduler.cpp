@@ -41,10 +41,10 @@ constexpr Picoseconds no_end(std::numeric_limits<std::int64_t>::max());
 PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger)
     : sc_module(name),
       ledger_(ledger),
-      dispatch_time_(Clock(config.clock)(config.scheduler.dispatch)),
+      dispatch_time_(Clock(config.clock)(config.scheduler.dispatch_latency)),
       queue_depth_(static_cast<std::size_t>(config.scheduler.queue_depth)),
       commands_("commands", *this),
-      handed_on_at_(queue_depth_),
+      dispatched_at_(queue_depth_),
       composites_(dispatch_time_, config.dma.overlap_commands) {
   constexpr std::array<const char*, engine_count> names = {"dma_read", "dma_write", "gemm", "math", "ipcq"};
   InitiatorPort::Client& client = *this;
@@ -61,23 +61,23 @@ std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& p
     return std::nullopt;
   }
   const bool forwards = queue_.empty() && !sharing();
-  const Picoseconds taken = take(payload, at);
-  if (!forwards || taken != at) forbid_answer_ahead(payload);
+  const Picoseconds accepted = accept(payload, at);
+  if (!forwards || accepted != at) forbid_answer_ahead(payload);
   if (!forwards) {
     wake_.notify();
   } else if (!hand_on_next()) {
     forbid_answer_ahead(payload);
   }
-  return taken;
+  return accepted;
 }
 
-Picoseconds PeScheduler::take(Payload& payload, Picoseconds presented) {
-  const Picoseconds place_free = handed_on_at_[static_cast<std::size_t>(taken_) % queue_depth_];
-  const Picoseconds taken = std::max(presented, place_free);
-  ++taken_;
-  queue_.push_back({&payload, taken});
-  if (observer_ != nullptr) observer_->taken(descriptor_of(payload), presented, taken);
-  return taken;
+Picoseconds PeScheduler::accept(Payload& payload, Picoseconds presented) {
+  const Picoseconds place_free = dispatched_at_[static_cast<std::size_t>(accepted_) % queue_depth_];
+  const Picoseconds accepted = std::max(presented, place_free);
+  ++accepted_;
+  queue_.push_back({&payload, accepted});
+  if (observer_ != nullptr) observer_->accepted(descriptor_of(payload), presented, accepted);
+  return accepted;
 }
 
 void PeScheduler::dispatch() {
@@ -89,7 +89,7 @@ void PeScheduler::dispatch() {
 /// Returns whether the first command has left the queue. If not, something will wake us.
 bool PeScheduler::hand_on_next() {
   Payload& payload = *queue_.front().payload;
-  Picoseconds at = std::max(queue_.front().taken + dispatch_time_, last_handed_on_);
+  Picoseconds at = std::max(queue_.front().accepted + dispatch_time_, last_dispatched_);
   const std::uint64_t address = payload.get_address();
   if (address % doorbell_stride == 0 && address / doorbell_stride < engine_count) {
     if (!hand_on(payload, port_of(static_cast<Engine>(address / doorbell_stride)), at)) return false;
@@ -98,8 +98,8 @@ bool PeScheduler::hand_on_next() {
   } else {
     reject(payload);
   }
-  handed_on_at_[static_cast<std::size_t>(handed_on_++) % queue_depth_] = at;
-  last_handed_on_ = at;
+  dispatched_at_[static_cast<std::size_t>(dispatched_++) % queue_depth_] = at;
+  last_dispatched_ = at;
   queue_.pop_front();
   take_withheld();
   return true;
@@ -116,18 +116,18 @@ bool PeScheduler::hand_on(Payload& payload, InitiatorPort& port, Picoseconds& at
   } else {
     at = std::max(at, port.free_at());
   }
-  if (observer_ != nullptr) observer_->handed_on(descriptor_of(payload), at);
+  if (observer_ != nullptr) observer_->dispatched(descriptor_of(payload), at);
   port.send(payload, std::max(at - now(), Picoseconds(0)));
   return true;
 }
 
-/// In the very instant of its dispatch: what was handed on before has arrived by then.
+/// In the very instant of its dispatch: what was dispatched before has arrived by then.
 bool PeScheduler::keep_composite(Payload& payload, Picoseconds at) {
   if (at > now()) {
     wake_at(at);
     return false;
   }
-  if (observer_ != nullptr) observer_->handed_on(descriptor_of(payload), at);
+  if (observer_ != nullptr) observer_->dispatched(descriptor_of(payload), at);
   composites_.add(payload, at);
   shared_until_ = no_end;
   return true;
@@ -175,8 +175,8 @@ void PeScheduler::part_ended(const Command& part) {
 void PeScheduler::take_withheld() {
   Payload* waiting = commands_.withheld();
   if (waiting == nullptr) return;
-  const Picoseconds taken = take(*waiting, commands_.withheld_since());
-  commands_.accept_withheld(taken);
+  const Picoseconds accepted = accept(*waiting, commands_.withheld_since());
+  commands_.accept_withheld(accepted);
 }
 
 void PeScheduler::reject(Payload& payload) {

@@ -1,4 +1,4 @@
-// Takes commands from the CPU, hands each to its engine, and carries composites out part by part.
+// Accepts commands from the CPU, dispatches each to its engine, and carries composites out part by part.
 #pragma once
 
 #include <array>
@@ -25,18 +25,18 @@ struct CompositeStatistics {
   std::int64_t reads = 0;  ///< of tiles, by the DMA
 };
 
-/// Forwards the same payload to the engine that its address names, `dispatch` cycles after it was taken. Commands leave
-/// in order: one whose engine withholds END_REQ holds up those behind it. Dispatch is pipelined (a latency, not an
-/// occupancy). At most `queue_depth` commands are taken and not yet handed on: the n-th is taken when it is presented
-/// or when the (n - queue_depth)-th is handed on, whichever is later. Responses go back without delay.
+/// Forwards the same payload to the engine that its address names, `dispatch` cycles after it was accepted. Commands
+/// leave in order: one whose engine withholds END_REQ holds up those behind it. Dispatch is pipelined (a latency, not
+/// an occupancy). At most `queue_depth` commands are accepted and not yet dispatched: the n-th is accepted when it is
+/// presented or when the (n - queue_depth)-th is dispatched, whichever is later. Responses go back without delay.
 ///
-/// It chooses nothing, so it works ahead of simulated time: what it hands on carries the instant as annotated delay.
+/// It chooses nothing, so it works ahead of simulated time: what it dispatches carries the instant as annotated delay.
 ///
 /// A composite it keeps, and presents its parts to the engines (`CompositeSequencer`). From the instant of its dispatch
-/// to that of its completion commands and parts share the engines' sockets, and it hands on in simulated time: of what
-/// may go in one instant the commands go first, then the parts in order of composite and stage. A socket takes the next
-/// one at least 1 ps after END_REQ of the one before, so that all inputs of an instant are known before it is decided;
-/// engines being in-order queues, that shows in no start of an operation.
+/// to that of its completion commands and parts share the engines' sockets, and it dispatches in simulated time: of
+/// what may go in one instant the commands go first, then the parts in order of composite and stage. A socket takes the
+/// next one at least 1 ps after END_REQ of the one before, so that all inputs of an instant are known before it is
+/// decided; engines being in-order queues, that shows in no start of an operation.
 class PeScheduler : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger);
@@ -53,7 +53,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
  private:
   struct Entry {
     Payload* payload = nullptr;
-    Picoseconds taken;
+    Picoseconds accepted;
   };
 
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
@@ -61,7 +61,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   void response(InitiatorPort& port, Payload& payload) override;
   [[nodiscard]] bool response_ahead(InitiatorPort& port, Payload& payload, Picoseconds at) override;
 
-  [[nodiscard]] Picoseconds take(Payload& payload, Picoseconds presented);
+  [[nodiscard]] Picoseconds accept(Payload& payload, Picoseconds presented);
   void dispatch();
   [[nodiscard]] bool hand_on_next();
   [[nodiscard]] bool hand_on(Payload& payload, InitiatorPort& port, Picoseconds& at);
@@ -82,11 +82,11 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   std::size_t queue_depth_;
   TargetPort commands_;
   std::array<std::unique_ptr<InitiatorPort>, engine_count> engines_;
-  RingQueue<Entry> queue_;                 // taken, not yet handed on
-  std::vector<Picoseconds> handed_on_at_;  // of the last `queue_depth` commands, by number modulo the depth
-  std::int64_t taken_ = 0;
-  std::int64_t handed_on_ = 0;
-  Picoseconds last_handed_on_;
+  RingQueue<Entry> queue_;                  // accepted, not yet dispatched
+  std::vector<Picoseconds> dispatched_at_;  // of the last `queue_depth` commands, by number modulo the depth
+  std::int64_t accepted_ = 0;
+  std::int64_t dispatched_ = 0;
+  Picoseconds last_dispatched_;
   Picoseconds shared_until_{-1};  // the end of the last composite; none is known while one is in flight
   sc_core::sc_event wake_;
 

@@ -61,8 +61,8 @@ struct HbmRegion {
     return Bytes(static_cast<std::int64_t>(end));
   }
 
-  /// The same bytes in as few rows as there are stretches: rows without a gap between them are one.
-  [[nodiscard]] constexpr HbmRegion in_stretches() const noexcept {
+  /// The same bytes in as few rows as there are intervals: rows without a gap between them are one.
+  [[nodiscard]] constexpr HbmRegion coalesced() const noexcept {
     if (rows > 1 && stride != row_bytes) return *this;
     return HbmRegion{base, 1, bytes(), bytes()};
   }

@@ -44,19 +44,19 @@ tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& p
   const Picoseconds at = current + to_picoseconds(delay);
   presented_ = &payload;
   responded_at_.reset();
-  const std::optional<Picoseconds> taken = client_.request(*this, payload, at);
+  const std::optional<Picoseconds> accepted = client_.request(*this, payload, at);
   presented_ = nullptr;
-  if (!taken) {
+  if (!accepted) {
     withheld_ = &payload;
     withheld_since_ = at;
     return tlm::TLM_ACCEPTED;
   }
   if (responded_at_) {
-    delay = to_sc_time(std::max(*taken, *responded_at_) - current);
+    delay = to_sc_time(std::max(*accepted, *responded_at_) - current);
     payload.release();
     return tlm::TLM_COMPLETED;
   }
-  if (*taken != at) delay = to_sc_time(*taken - current);
+  if (*accepted != at) delay = to_sc_time(*accepted - current);
   phase = tlm::END_REQ;
   return tlm::TLM_UPDATED;
 }

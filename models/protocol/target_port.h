@@ -18,7 +18,7 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
  public:
   class Client {
    public:
-    /// BEGIN_REQ, in effect at `at` (now or later). Taken: returns the instant of END_REQ, `at` or later, which goes
+    /// BEGIN_REQ, in effect at `at` (now or later). Accepted: returns the instant of END_REQ, `at` or later, which goes
     /// back in the return value. Nothing: END_REQ is withheld until `accept_withheld`.
     [[nodiscard]] virtual std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) = 0;
     /// Time-free access for debuggers and loaders; returns the bytes served.

@@ -12,9 +12,9 @@ namespace kernwave {
 namespace {
 
 /// Simulates until `over`, until nothing is left to happen, or until there was no progress for the ledger's limit.
-/// Returns whether it was the latter. Time is cut into stretches rather than watched by an event: a run of which
+/// Returns whether it was the latter. Time is cut into intervals rather than watched by an event: a run of which
 /// nothing is left ends where it ends, not at a watchdog's next look.
-[[nodiscard]] bool simulate_until_stalled(const RunLedger& ledger, const bool& over) {
+[[nodiscard]] bool simulate_while_progressing(const RunLedger& ledger, const bool& over) {
   const Picoseconds limit = ledger.no_progress_limit();
   if (limit == Picoseconds(0)) {
     sc_core::sc_start();
@@ -38,7 +38,7 @@ namespace {
 /// that does not fit is a failure of the run, the host's memory is the caller's concern, the rest is as it was.
 [[nodiscard]] bool simulate_to_failure(RunLedger& ledger, const bool& over) {
   try {
-    return simulate_until_stalled(ledger, over);
+    return simulate_while_progressing(ledger, over);
   } catch (const sc_core::sc_report& report) {
     const std::string_view message = report.get_msg();
     if (message == std::bad_alloc().what()) throw std::bad_alloc();
@@ -61,7 +61,7 @@ RunEnd run_to_end(RunLedger& ledger) {
     sc_core::sc_pause();
   };
   sc_core::sc_spawn(end, sc_core::sc_gen_unique_name("end_of_run"), &options);
-  const bool stalled = simulate_to_failure(ledger, *over);
+  const bool no_progress = simulate_to_failure(ledger, *over);
   switch (ledger.state()) {
     case RunLedger::State::finished:
       return RunEnd::finished;
@@ -73,7 +73,7 @@ RunEnd run_to_end(RunLedger& ledger) {
     case RunLedger::State::running:
       break;
   }
-  return stalled ? RunEnd::stalled : RunEnd::stuck;
+  return no_progress ? RunEnd::no_progress : RunEnd::deadlocked;
 }
 
 }  // namespace kernwave

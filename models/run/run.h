@@ -11,8 +11,8 @@ enum class RunEnd : std::uint8_t {
   finished,  ///< every kernel has drained
   failed,    ///< a kernel has stopped with an error
   interrupted,
-  stuck,    ///< a kernel has not ended, and nothing that could let it go on can happen any more
-  stalled,  ///< a kernel has not ended, and nothing has moved for the ledger's no_progress_limit()
+  deadlocked,   ///< a kernel has not ended, and nothing that could let it go on can happen any more
+  no_progress,  ///< a kernel has not ended, and nothing has moved for the ledger's no_progress_limit()
 };
 
 /// Starts the simulation and returns when the ledger says that the run is over, when no event is left, or when no

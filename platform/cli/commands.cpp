@@ -21,6 +21,7 @@
 #include "platform/outputs/outputs.h"
 #include "platform/report/compare.h"
 #include "platform/report/result_check.h"
+#include "platform/results/older_names.h"
 #include "platform/results/summary.h"
 #include "platform/run/simulate.h"
 #include "platform/run/what_if_verifier.h"
@@ -36,6 +37,7 @@ namespace {
 constexpr std::size_t predictions_put_to_the_test = 3;
 
 void warn(const Configuration& configuration) {
+  for (const std::string& note : configuration.notes) complain("warning: " + note);
   for (const std::string& warning : configuration.warnings) complain("warning: " + warning);
 }
 
@@ -108,14 +110,17 @@ int carry_out(const ListCommand& list, const Invocation& invocation) {
   return good;
 }
 
-[[nodiscard]] Json load_json(const std::string& path) { return parse_json(read_file(path), path); }
+/// A result document, maybe of an earlier version.
+[[nodiscard]] Json load_result(const std::string& path) {
+  return with_current_names(parse_json(read_file(path), path));
+}
 
 int carry_out(const CompareCommand& compare, const Invocation& invocation) {
   std::vector<NamedFile> outputs;
   if (!compare.report.empty()) outputs.push_back({"--report", compare.report});
   check_names(outputs, {{"A", compare.a}, {"B", compare.b}});
-  const Json a = load_json(compare.a);
-  const Json b = load_json(compare.b);
+  const Json a = load_result(compare.a);
+  const Json b = load_result(compare.b);
   const ComparedRun of_a{compare.a, a};
   const ComparedRun of_b{compare.b, b};
   const std::string text = comparison_text(of_a, of_b);

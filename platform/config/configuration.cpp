@@ -11,14 +11,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include "platform/config/key_table.h"
 #include "platform/config/presets.h"
+#include "platform/config/renamed_keys.h"
 #include "platform/config/rules.h"
 #include "platform/config/written_value.h"
 #include "platform/files/whole_file.h"
@@ -155,6 +159,12 @@ class Loader {
     for (std::size_t i = 0; i < origins_.size(); ++i) {
       if (origins_[i].order > of_preset_) configuration_.given.emplace_back(all_keys()[i].path);
     }
+    for (const RenamedKey& key : renamed_keys) {
+      if (old_names_.count(key.old_path) != 0) {
+        configuration_.notes.push_back(
+            fmt::format("{} is now called {}; the next version does not know the old name", key.old_path, key.path));
+      }
+    }
     return std::move(configuration_);
   }
 
@@ -164,6 +174,7 @@ class Loader {
   /// Where a key was last set.
   struct Origin {
     Place place;
+    std::string path;        ///< as it was written: the key's, or one that it had before
     int order = 0;           ///< counts assignments
     bool is_faulty = false;  ///< the last value was refused: rules about it would mislead
   };
@@ -240,9 +251,9 @@ class Loader {
   }
 
   void apply_value(const Place& place, const std::string& path, const WrittenValue& value) {
-    const std::optional<std::size_t> index = index_of(path);
+    const std::optional<std::size_t> index = index_of(current_path(path));
     if (index) {
-      assign(*index, place, value);
+      assign(*index, place, path, value);
     } else if (is_table(path)) {
       add_problem(place, path, table_expected_message(path, value));
     } else {
@@ -251,15 +262,20 @@ class Loader {
     }
   }
 
-  void assign(std::size_t index, const Place& place, const WrittenValue& value) {
+  /// `path`: the key's, or one that it had before.
+  void assign(std::size_t index, const Place& place, const std::string& path, const WrittenValue& value) {
     const Key& key = all_keys()[index];
     Origin& origin = origins_[index];
-    origin = Origin{place, ++assignments_, false};
+    if (path != key.path) old_names_.insert(path);
+    if (origin.place.file == place.file && origin.path != path) {
+      add_problem(place, path, fmt::format("is {} by another name, which is given here too; give one", origin.path));
+    }
+    origin = Origin{place, path, ++assignments_, false};
     try {
       key.member.set(configuration_.system, key.type.read(key, value));
     } catch (const ParseError& error) {
       origin.is_faulty = true;
-      add_problem(place, std::string(key.path), fmt::format("{} (allowed: {})", error.what(), key.type.allowed(key)));
+      add_problem(place, path, fmt::format("{} (allowed: {})", error.what(), key.type.allowed(key)));
     }
   }
 
@@ -296,6 +312,7 @@ class Loader {
   Configuration configuration_;
   std::vector<Problem> problems_;
   std::vector<Origin> origins_ = std::vector<Origin>(all_keys().size());
+  std::set<std::string, std::less<>> old_names_;  ///< by which keys were given
   int assignments_ = 0;
   int of_preset_ = 0;  ///< assignments up to the end of the preset, which comes before all others
 };

@@ -40,6 +40,7 @@ struct Configuration {
   std::string preset;                   ///< the shipped preset that was the base
   SystemConfig system;                  ///< every value within its limits
   std::vector<std::string> warnings;    ///< legal, but probably not what was meant
+  std::vector<std::string> notes = {};  ///< keys that were given by an old name (renamed_keys.h), a sentence each
   std::vector<std::string> given = {};  ///< paths of the keys that a file or an override has set, in the table's order
 };
 

@@ -58,7 +58,7 @@ constexpr std::int64_t gib = std::int64_t{1} << 30;
 
 // The limits keep every product of the model inside its integers: the slowest stream of the largest memory (1 TiB at
 // 1 MB/s) lasts 1.1e18 ps. Modules that choose among inputs need a latency of at least 1 ps, hence the minima of
-// pe.scheduler.dispatch, hbm.latency and interconnect.latency.
+// pe.scheduler.dispatch_latency, hbm.latency and interconnect.hop_latency.
 constexpr Limits bandwidth_limits{min_bytes_per_second, 1'000'000'000'000'000};
 constexpr Limits queue_limits{1, 65'536};
 constexpr Limits array_limits{1, 65'536};
@@ -99,9 +99,10 @@ const std::vector<Key>& all_keys() {
       Key{"pe.issue.receive", cycles_type, cost_limits, issue_member<&IssueCosts::receive>,
           "what the CPU of a PE spends to issue a receive"},
       Key{"pe.scheduler.queue_depth", integer_type, queue_limits, scheduler_member<&SchedulerConfig::queue_depth>,
-          "commands taken and not yet handed to an engine"},
-      Key{"pe.scheduler.dispatch", cycles_type, cycle_limits, scheduler_member<&SchedulerConfig::dispatch>,
-          "from taking a command to presenting it to its engine"},
+          "commands accepted and not yet dispatched to an engine"},
+      Key{"pe.scheduler.dispatch_latency", cycles_type, cycle_limits,
+          scheduler_member<&SchedulerConfig::dispatch_latency>,
+          "from accepting a command to presenting it to its engine"},
       Key{"pe.scheduler.prefetch_depth", integer_type, between(1, 64),
           scheduler_member<&SchedulerConfig::prefetch_depth>, "tiles of HBM that a composite's staging area holds"},
       Key{"pe.gemm.rows", integer_type, array_limits, gemm_member<&GemmConfig::rows>, "rows of multiply-accumulators"},
@@ -147,7 +148,7 @@ const std::vector<Key>& all_keys() {
           "before the first request of a command"},
       Key{"pe.dma.overlap_commands", boolean_type, no_limits, dma_member<&DmaConfig::overlap_commands>,
           "setup and latency of the next command hide under the data of this one"},
-      Key{"pe.dma.outstanding", integer_type, queue_limits, dma_member<&DmaConfig::outstanding>,
+      Key{"pe.dma.max_outstanding", integer_type, queue_limits, dma_member<&DmaConfig::max_outstanding>,
           "requests in the memory at once, per channel"},
       Key{"pe.dma.queue_depth", integer_type, queue_limits, dma_member<&DmaConfig::queue_depth>,
           "commands queued, per channel"},
@@ -165,7 +166,7 @@ const std::vector<Key>& all_keys() {
       Key{"ipcq.window", integer_type, queue_limits, ipcq_member<&IpcqConfig::window>,
           "messages of one direction that are sent and not yet received"},
       Key{"ipcq.bandwidth", bandwidth_type, bandwidth_limits, ipcq_member<&IpcqConfig::bandwidth>, "of one link"},
-      Key{"ipcq.hop", time_type, between(1, ps_per_ms), ipcq_member<&IpcqConfig::hop>,
+      Key{"ipcq.hop_latency", time_type, between(1, ps_per_ms), ipcq_member<&IpcqConfig::hop_latency>,
           "from sending a message to its first data; returned credits take it too"},
       Key{"ipcq.slot_bytes", size_type, between(64, 1 << 30), ipcq_member<&IpcqConfig::slot_bytes>,
           "of one slot; auto is the largest message of the kernel", no_choices, false, "auto"},
@@ -182,11 +183,12 @@ const std::vector<Key>& all_keys() {
       Key{"hbm.interleave", size_type, between(32, gib), hbm_member<&HbmConfig::interleave>,
           "consecutive bytes in one channel", no_choices, true},
       Key{"hbm.queue_depth", integer_type, queue_limits, hbm_member<&HbmConfig::queue_depth>,
-          "requests taken per port and not yet answered"},
+          "requests accepted per port and not yet answered"},
       Key{"hbm.capacity", size_type, between(1 << 20, 1024 * gib), hbm_member<&HbmConfig::capacity>, "of one cube"},
       Key{"interconnect.bandwidth", bandwidth_type, bandwidth_limits,
           interconnect_member<&InterconnectConfig::bandwidth>, "of one cube's port: what it sends to other cubes"},
-      Key{"interconnect.latency", time_type, between(1, ps_per_ms), interconnect_member<&InterconnectConfig::latency>,
+      Key{"interconnect.hop_latency", time_type, between(1, ps_per_ms),
+          interconnect_member<&InterconnectConfig::hop_latency>,
           "of one hop between neighbours on the ring of cubes, there or back"},
       Key{"run.no_progress_limit", time_type, between(ps_per_us, 1'000 * ps_per_s),
           system_member<&SystemConfig::run, &RunConfig::no_progress_limit>,

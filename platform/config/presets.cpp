@@ -26,7 +26,7 @@ receive = 6
 
 [pe.scheduler]
 queue_depth = 16
-dispatch = 2
+dispatch_latency = 2
 prefetch_depth = 2               # tiles that a composite's staging area holds
 
 [pe.gemm]
@@ -67,7 +67,7 @@ bandwidth = "512 B/cycle"
 bandwidth = "128 GB/s"           # 8 PEs together can ask for a little more than their cube's HBM gives
 setup = "20 ns"
 overlap_commands = true
-outstanding = 16
+max_outstanding = 16
 queue_depth = 16
 burst = "whole"
 zero_writes = false              # data mode none leaves a memory that is not the model's own alone
@@ -77,7 +77,7 @@ topology = "ring"                # east and west: the same PE of the next cubes
 depth = 2
 window = 1
 bandwidth = "128 GB/s"
-hop = "100 ns"
+hop_latency = "100 ns"
 slot_bytes = "auto"
 shared_per_cube = false
 
@@ -92,7 +92,7 @@ capacity = "16 GiB"
 
 [interconnect]                   # between cubes, which lie on a ring
 bandwidth = "256 GB/s"           # one cube's port to the others: two DMA channels fill it
-latency = "100 ns"               # a hop, there and again on the way back
+hop_latency = "100 ns"           # there and again on the way back
 
 [run]                            # nothing of the machine
 no_progress_limit = "10 ms"      # without any, a run is given up

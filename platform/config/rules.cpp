@@ -43,17 +43,17 @@ const std::vector<Rule>& configuration_rules() {
 std::vector<std::string> warnings_of(const SystemConfig& system) {
   const DmaConfig& dma = system.pe.dma;
   if (dma.burst.count() == 0) return {};
-  const Bytes in_flight = dma.burst * dma.outstanding;
+  const Bytes in_flight = dma.burst * dma.max_outstanding;
   const Picoseconds round_trip = dma.setup + system.hbm.latency;
   const Int128 scaled = Int128{dma.bandwidth.count()} * round_trip.count();
   const auto needed = static_cast<std::int64_t>((scaled + picoseconds_per_second - 1) / picoseconds_per_second);
   if (in_flight.count() >= needed) return {};
-  return {
-      fmt::format("pe.dma.outstanding x pe.dma.burst is {} in flight, below the {} B that pe.dma.bandwidth {} takes "
-                  "over a round trip of {} (pe.dma.setup + hbm.latency): the port cannot reach its bandwidth; {} "
-                  "outstanding bursts would",
-                  format_quantity(in_flight), needed, format_quantity(dma.bandwidth), format_quantity(round_trip),
-                  ceil_div(needed, dma.burst.count()))};
+  return {fmt::format(
+      "pe.dma.max_outstanding x pe.dma.burst is {} in flight, below the {} B that pe.dma.bandwidth {} takes "
+      "over a round trip of {} (pe.dma.setup + hbm.latency): the port cannot reach its bandwidth; {} "
+      "outstanding bursts would",
+      format_quantity(in_flight), needed, format_quantity(dma.bandwidth), format_quantity(round_trip),
+      ceil_div(needed, dma.burst.count()))};
 }
 
 }  // namespace kernwave::platform

@@ -268,8 +268,8 @@ constexpr const char* row_head = "  {:<11} {:<13}{:>11}{:>10}  {:<14}{:>8}{:>8}{
   if (const Json* ranks = shape.find("ranks")) text += fmt::format(", {} ranks", ranks->as_int());
   if (const Json* reduce = shape.find("reduce")) text += ", " + reduce->as_string();
   if (const Json* sharding = shape.find("sharding")) {
-    const std::int64_t circulations = shape.at("circulations").as_int();
-    text += fmt::format(", {}, {} circulation{}", sharding->as_string(), circulations, circulations == 1 ? "" : "s");
+    const std::int64_t passes = shape.at("ring_passes").as_int();
+    text += fmt::format(", {}, {} ring pass{}", sharding->as_string(), passes, passes == 1 ? "" : "es");
   }
   text += "\n" + fmt::format(row_head, "machine", "policy", "latency", "speed-up", "bound by", "x bound", "reads",
                              "copies", "GB/s", "GEMM", "scratch", "links", "error", "host s");

@@ -49,7 +49,7 @@ void check_extensions(const OutputRequest& request) {
   }
 }
 
-void check_stretch(const char* option, Picoseconds from, const std::optional<Picoseconds>& to) {
+void check_interval(const char* option, Picoseconds from, const std::optional<Picoseconds>& to) {
   if (to && from >= *to) {
     throw OutputError(
         fmt::format("{0}-from {1} is not before {0}-to {2}", option, format_quantity(from), format_quantity(*to)));
@@ -68,8 +68,8 @@ std::vector<std::string> paths_of(const OutputRequest& request) {
 
 void check_outputs(const OutputRequest& request, const std::vector<NamedFile>& inputs) {
   check_extensions(request);
-  check_stretch("--vcd", request.vcd_from, request.vcd_to);
-  check_stretch("--report", request.report_from, request.report_to);
+  check_interval("--vcd", request.vcd_from, request.vcd_to);
+  check_interval("--report", request.report_from, request.report_to);
   check_names(files_of(request), inputs);
 }
 

@@ -45,7 +45,7 @@ struct OutputRequest {
 [[nodiscard]] std::vector<std::string> paths_of(const OutputRequest& request);
 
 /// Whether all that is asked for can be expected to be written, asked before long work; creates nothing. Throws
-/// OutputError (a name with a wrong extension, a stretch of time without length, all that check_names refuses) and
+/// OutputError (a name with a wrong extension, an interval of time without length, all that check_names refuses) and
 /// FileError.
 void check_outputs(const OutputRequest& request, const std::vector<NamedFile>& inputs = {});
 

@@ -69,7 +69,7 @@ constexpr std::array<CauseWords, 12> cause_words = {{
      "(pe.scheduler.prefetch_depth)."},
     {"receive", "waiting for messages",
      "Programs wait for messages of their neighbours: send earlier, in smaller pieces, or over faster links "
-     "(ipcq.bandwidth, ipcq.hop)."},
+     "(ipcq.bandwidth, ipcq.hop_latency)."},
     {"credit", "waiting for room at the receiver",
      "Senders wait for room: allow more messages under way (ipcq.window) or more slots (ipcq.depth)."},
     {"queue", "waiting for the scheduler's queue",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/base/bandwidth_server.h"
 #include "models/base/clock.h"
 #include "models/base/exact_time.h"
 #include "models/pe/gemm_timing.h"
@@ -12,7 +13,7 @@ namespace {
 
 /// ceil(bytes / (bandwidth x efficiency)) of a whole cube.
 [[nodiscard]] Picoseconds cube_time(const HbmConfig& hbm, Bytes bytes) {
-  StreamServer channels(ByteTime(hbm.bandwidth, hbm.efficiency, 1));
+  BandwidthServer channels(ByteTime(hbm.bandwidth, hbm.efficiency, 1));
   return channels.round_up(channels.stream(Picoseconds(0), bytes));
 }
 

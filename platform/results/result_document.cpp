@@ -189,10 +189,10 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
 }
 
 /// Of the configuration; those of the run come behind.
-[[nodiscard]] Json warnings_array(const Configuration& configuration) {
-  Json warnings = Json::array();
-  for (const std::string& warning : configuration.warnings) warnings.push_back(warning);
-  return warnings;
+[[nodiscard]] Json sentences_array(const std::vector<std::string>& sentences) {
+  Json array = Json::array();
+  for (const std::string& sentence : sentences) array.push_back(sentence);
+  return array;
 }
 
 [[nodiscard]] Json host_object(const System& system, double seconds) {
@@ -236,8 +236,8 @@ Json result_document(const RunRequest& request, const Workload& workload, const 
   document["links"] = links_object(system, note.end);
   document["critical_path"] = nullptr;
   document["error"] = note.complete ? error_object(request, workload, system) : Json(nullptr);
-  document["warnings"] = warnings_array(request.configuration);
-  document["notes"] = Json::array();
+  document["warnings"] = sentences_array(request.configuration.warnings);
+  document["notes"] = sentences_array(request.configuration.notes);
   document["scratch"] = scratch_object(system);
   document["host"] = host_object(system, host_seconds);
   return document;

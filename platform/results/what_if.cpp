@@ -57,15 +57,15 @@ std::string_view name_of(Faster resource) noexcept {
 
 std::string_view keys_of(Faster resource) noexcept {
   constexpr std::array<std::string_view, faster_count> keys = {"hbm.bandwidth x 2",
-                                                               "hbm.latency and interconnect.latency / 2",
+                                                               "hbm.latency and interconnect.hop_latency / 2",
                                                                "pe.dma.bandwidth x 2",
                                                                "pe.dma.setup / 2",
                                                                "pe.gemm.clock_multiple x 2",
                                                                "pe.math.clock_multiple x 2",
                                                                "pe.issue.* / 2",
-                                                               "pe.scheduler.dispatch / 2",
+                                                               "pe.scheduler.dispatch_latency / 2",
                                                                "ipcq.bandwidth x 2",
-                                                               "ipcq.hop / 2"};
+                                                               "ipcq.hop_latency / 2"};
   return keys[static_cast<std::size_t>(resource)];
 }
 
@@ -77,7 +77,7 @@ SystemConfig twice_as_fast(const SystemConfig& config, Faster resource) {
       break;
     case Faster::memory:
       faster.hbm.latency = half(config.hbm.latency);
-      faster.interconnect.latency = half(config.interconnect.latency);
+      faster.interconnect.hop_latency = half(config.interconnect.hop_latency);
       break;
     case Faster::dma:
       faster.pe.dma.bandwidth = config.pe.dma.bandwidth * 2;
@@ -95,13 +95,13 @@ SystemConfig twice_as_fast(const SystemConfig& config, Faster resource) {
       faster.pe.issue = half(config.pe.issue);
       break;
     case Faster::dispatch:
-      faster.pe.scheduler.dispatch = half(config.pe.scheduler.dispatch);
+      faster.pe.scheduler.dispatch_latency = half(config.pe.scheduler.dispatch_latency);
       break;
     case Faster::link:
       faster.pe.ipcq.bandwidth = config.pe.ipcq.bandwidth * 2;
       break;
     case Faster::hop:
-      faster.pe.ipcq.hop = half(config.pe.ipcq.hop);
+      faster.pe.ipcq.hop_latency = half(config.pe.ipcq.hop_latency);
       break;
   }
   return faster;

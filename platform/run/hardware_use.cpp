@@ -132,7 +132,7 @@ const std::vector<Concern>& concerns() {
       {"ipcq.depth", sends, no_messages},
       {"ipcq.window", sends, no_messages},
       {"ipcq.bandwidth", sends, no_messages},
-      {"ipcq.hop", sends, no_messages},
+      {"ipcq.hop_latency", sends, no_messages},
       {"ipcq.slot_bytes", sends, no_messages},
       {"ipcq.shared_per_cube", shares_links, "no two PEs of a cube send messages to another cube"},
       {"hbm.interleave", has_channels, "hbm.channels is 1"},

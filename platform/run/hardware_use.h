@@ -44,8 +44,8 @@ class HardwareUse : public PeObserver {
   std::array<bool, static_cast<std::size_t>(DType::boolean) + 1> products_{};
 };
 
-/// A sentence for each reason why keys that the user has set had no effect in a run that has ended: "ipcq.hop and
-/// ipcq.depth have no effect in this run: no PE sends a message".
+/// A sentence for each reason why keys that the user has set had no effect in a run that has ended: "ipcq.hop_latency
+/// and ipcq.depth have no effect in this run: no PE sends a message".
 [[nodiscard]] std::vector<std::string> keys_without_effect(const Configuration& configuration, const HardwareUse& use);
 
 }  // namespace kernwave::platform

@@ -39,11 +39,11 @@ constexpr std::string_view failure_key = "simulation_error";
   return message;
 }
 
-[[nodiscard]] std::string stuck_message(const System& system) {
+[[nodiscard]] std::string deadlock_message(const System& system) {
   return with_waits("deadlock: nothing in flight can complete, and these kernels have not ended:", system);
 }
 
-[[nodiscard]] std::string stalled_message(const System& system) {
+[[nodiscard]] std::string no_progress_message(const System& system) {
   const Picoseconds still = now() - system.ledger().moved_at();
   return with_waits(fmt::format("no progress: for {} of simulated time (run.no_progress_limit = {}) no operation has "
                                 "completed or been issued, and these kernels have not ended:",
@@ -69,10 +69,10 @@ constexpr std::string_view failure_key = "simulation_error";
   switch (end) {
     case RunEnd::failed:
       return failure_message(system.ledger());
-    case RunEnd::stuck:
-      return stuck_message(system);
-    case RunEnd::stalled:
-      return stalled_message(system);
+    case RunEnd::deadlocked:
+      return deadlock_message(system);
+    case RunEnd::no_progress:
+      return no_progress_message(system);
     case RunEnd::finished:
     case RunEnd::interrupted:
       break;
@@ -105,9 +105,9 @@ void fail_if_bad(RunEnd end, const System& system, const RunChecks& checks, cons
       return {false, "kernel error", now()};
     case RunEnd::interrupted:
       return {false, "interrupted", now()};
-    case RunEnd::stalled:
+    case RunEnd::no_progress:
       return {false, "no progress", now()};
-    case RunEnd::stuck:
+    case RunEnd::deadlocked:
       break;
   }
   return {false, "deadlock", now()};
@@ -139,7 +139,7 @@ struct TimedRun {
   const std::chrono::duration<double> host = std::chrono::steady_clock::now() - begin;
   // The last words of receivers to senders, of those that were received in the last instant too.
   constexpr Picoseconds instant(1);
-  if (end == RunEnd::finished) sc_core::sc_start(to_sc_time(system.config().pe.ipcq.hop + instant));
+  if (end == RunEnd::finished) sc_core::sc_start(to_sc_time(system.config().pe.ipcq.hop_latency + instant));
   return {end, host.count()};
 }
 

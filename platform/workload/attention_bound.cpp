@@ -27,7 +27,7 @@ AttentionBound::AttentionBound(const AttentionArithmetic& arithmetic, std::int64
   const bool converts = arithmetic.storage != DType::f32;
   const auto rescalings = static_cast<double>(arithmetic.rescalings);
   const auto chain = static_cast<double>(arithmetic.chain);
-  const double sums = knows_partial_sums_ ? 0.5 * std::min(chain, static_cast<double>(stretch)) : chain;
+  const double sums = knows_partial_sums_ ? 0.5 * std::min(chain, static_cast<double>(interval)) : chain;
   constexpr double quotient = 2.0;
   exponentials_ = f32 * library_function * (rescalings + 2.0);
   numerator_ = (converts ? storage.unit_roundoff() : 0.0) + f32 * (sums + 2.0 + 2.0 * rescalings + quotient);

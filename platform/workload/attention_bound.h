@@ -48,7 +48,7 @@ struct AttentionArithmetic {
 ///    rescaling (a product and a sum), 2 R u; 1 / l and the product with it, 2 u; and the sums of the chain. These err
 ///    by u times the sum of all partial sums' magnitudes. Where the order of the keys is not known, no partial sum is
 ///    larger than sum P_j |v_j|: chain u. Where it is, c keys between the partial sums S and S' err by at most
-///    c u (|S| + |S'| + sum P_j |v_j| of these keys) / 2; stretches of c = 128 keys: 64 u, and the magnitudes of the
+///    c u (|S| + |S'| + sum P_j |v_j| of these keys) / 2; intervals of c = 128 keys: 64 u, and the magnitudes of the
 ///    partial sums at their ends, which are much smaller than sum P_j |v_j|. Computed partial sums differ from exact
 ///    ones by the bound itself at most: a factor 1 / (1 - chain u). All but the magnitudes together N, so that key j's
 ///    term errs by a_j = x_j + N.
@@ -74,7 +74,7 @@ class AttentionBound {
   AttentionBound(const AttentionArithmetic& arithmetic, std::int64_t head_dim, double scale);
 
   /// Keys between two partial sums of a chain whose magnitudes count.
-  static constexpr std::int64_t stretch = 128;
+  static constexpr std::int64_t interval = 128;
 
   /// Whether they do.
   [[nodiscard]] bool knows_partial_sums() const noexcept { return knows_partial_sums_; }

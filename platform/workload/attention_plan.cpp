@@ -179,16 +179,15 @@ std::string plan_ring(const RingPlanRequest& request, kernels::RingArgs& ring) {
   const std::int64_t most = chunks * ceil_div(longest_queries, args.block_queries);
   const std::int64_t further = (request.scratch - need()).count() / (resident_block_need(args) * chunks).count();
   ring.resident_blocks = std::min(most, chunks + chunks * further);
-  std::int64_t circulations = 0;
+  std::int64_t passes = 0;
   for (const kernels::RingSequence& sequence : ring.sequences) {
-    circulations =
-        std::max(circulations, kernels::ring_circulations(sequence, args.block_queries, ring.resident_blocks));
+    passes = std::max(passes, kernels::ring_passes(sequence, args.block_queries, ring.resident_blocks));
   }
   return fmt::format(
-      "messages of {} keys ({}), {} resident blocks of {} queries x {} heads = {} rows, {} circulation{}: {} of {} "
+      "messages of {} keys ({}), {} resident blocks of {} queries x {} heads = {} rows, {} ring pass{}: {} of {} "
       "scratch",
       chunks * args.tile, format_quantity(ring.message_bytes()), ring.resident_blocks, args.block_queries, args.group,
-      args.block_queries * args.group, circulations, circulations == 1 ? "" : "s", format_quantity(need()),
+      args.block_queries * args.group, passes, passes == 1 ? "" : "es", format_quantity(need()),
       format_quantity(request.scratch));
 }
 

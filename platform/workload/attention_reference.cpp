@@ -123,8 +123,8 @@ class Head {
     for (const std::int64_t length : chains()) {
       const std::int64_t end = std::min(key + length, p.cols());
       Matrix sum = Matrix::Zero(p.rows(), d);
-      for (; key < end; key += AttentionBound::stretch) {
-        const std::int64_t count = std::min(AttentionBound::stretch, end - key);
+      for (; key < end; key += AttentionBound::interval) {
+        const std::int64_t count = std::min(AttentionBound::interval, end - key);
         magnitudes_ = values_.middleRows(key, count).cwiseAbs().cast<float>();
         numerators.noalias() += errors.middleCols(key, count) * magnitudes_;
         if (bound_.knows_partial_sums()) add_magnitudes(count, sum, partial_sums);

@@ -157,15 +157,14 @@ void AttentionWorkload::add_shape_of_ranks(Json& shape) const {
     shape["reduce"] = task_.reduction == kernels::Reduction::chain ? "chain" : "tree";
     return;
   }
-  std::int64_t circulations = 0;
+  std::int64_t passes = 0;
   for (const RingSequence& sequence : task_.sequences) {
-    circulations =
-        std::max(circulations, kernels::ring_circulations(sequence, task_.args.block_queries, task_.resident_blocks));
+    passes = std::max(passes, kernels::ring_passes(sequence, task_.args.block_queries, task_.resident_blocks));
   }
   shape["sharding"] = task_.sharding == RingSharding::zigzag ? "zigzag" : "contiguous";
   shape["bidirectional"] = task_.bidirectional;
   shape["resident_blocks"] = task_.resident_blocks;
-  shape["circulations"] = circulations;
+  shape["ring_passes"] = passes;
 }
 
 }  // namespace kernwave::platform

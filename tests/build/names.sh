@@ -15,6 +15,11 @@ folders=(models kernels traces platform)
 # Their tables too, and both with ".*" behind.
 awk -F. '{ table = $1; print table ".*"; for (i = 2; i < NF; ++i) { table = table "." $i; print table; print table ".*" } }' \
   "$temporary/keys" | sort -u | cat "$temporary/keys" - >"$temporary/known_keys"
+# Names that keys had in the version before; each is documented.
+sed -n 's/^ *{"\([a-z_.]*\)", "[a-z_.]*"},$/\1/p' "$SOURCE_DIR/platform/config/renamed_keys.h" >"$temporary/old_keys"
+[ -s "$temporary/old_keys" ] || fail "the table of renamed keys cannot be read"
+while IFS= read -r key; do expect "| $key | " "$SOURCE_DIR/docs/configuration.md"; done <"$temporary/old_keys"
+cat "$temporary/old_keys" >>"$temporary/known_keys"
 
 for command in '' list run headline config compare; do
   # shellcheck disable=SC2086 # no command, or one
@@ -29,10 +34,10 @@ cd "$temporary"
 run_and_keep() { "$kernwave" run "$@" --data none >>"$temporary/printed" 2>&1 || fail "kernwave run $*: $(cat "$temporary/printed")"; }
 run_and_keep gqa_attention_decode_long --model llama-3.1-8b --s-kv 4K --verify-what-if --json a.json --op-log a.csv
 run_and_keep gqa_attention_prefill_long --model llama-3.1-8b --s-kv 1K --set 'hbm.interleave=128 B' --critical-path --json b.json --report b.html
-run_and_keep gemm --m 256 --n 256 --k 256 --set ipcq.hop='1 ns' --set pe.gemm.folds=serial --seed 2
+run_and_keep gemm --m 256 --n 256 --k 256 --set ipcq.hop_latency='1 ns' --set pe.gemm.folds=serial --seed 2
 "$kernwave" compare a.json b.json --report c.html >>printed
 "$kernwave" config >>printed
-"$kernwave" config --config ahbm-ws --set 'pe.dma.burst=64 B' --set pe.dma.outstanding=1 >>printed 2>&1
+"$kernwave" config --config ahbm-ws --set 'pe.dma.burst=64 B' --set pe.dma.max_outstanding=1 >>printed 2>&1
 cat help a.json a.csv b.json >>printed
 # The program of a page names members of objects, its style has names of its own.
 sed 's/<script[^>]*>.*<\/script>//; /<script/,/<\/script>/d; /<style/,/<\/style>/d' b.html c.html >>printed

@@ -390,8 +390,8 @@ TEST(DecodeShort, SplitsTheKeysOfFewHeadsInsideACube) {
 
 /// Messages of one KV head.
 [[nodiscard]] std::int64_t ring_messages(std::int64_t ranks, std::int64_t largest_shard, std::int64_t tile,
-                                         std::int64_t circulations) {
-  return ranks * (ranks - 1) * ((largest_shard + tile - 1) / tile) * circulations;
+                                         std::int64_t passes) {
+  return ranks * (ranks - 1) * ((largest_shard + tile - 1) / tile) * passes;
 }
 
 TEST(PrefillLong, SendsAsManyMessagesAsTheFormulaSays) {
@@ -417,13 +417,13 @@ TEST(PrefillLong, SendsSevenThousandMessagesForA128KContext) {
   WorkloadRequest request = attention(prefill, 512, 128 << 10);
   request.model = ModelShape{"one head of Llama-3.1-8B", 4, 1, 128};
   const Json result = run(request, cubes(8), DataMode::none, tl::Policy::stall_on_use);
-  EXPECT_EQ(result.at("shape").at("circulations").as_int(), 1);
+  EXPECT_EQ(result.at("shape").at("ring_passes").as_int(), 1);
   EXPECT_EQ(count(result, "ipcq_copy"), 7168);
   EXPECT_EQ(count(result, "ipcq_copy"), ring_messages(8, 16 << 10, 128, 1));
   EXPECT_EQ(result.at("links").at("east").at("in_flight_peak").as_int(), 1);
 }
 
-TEST(PrefillLong, CirculatesAgainForRowsThatDoNotStayResident) {
+TEST(PrefillLong, TakesAnotherRingPassForRowsThatDoNotStayResident) {
   for (const auto sharding : {RingSharding::contiguous, RingSharding::zigzag}) {
     WorkloadRequest request = attention(prefill, 400, 410);
     request.tile = 32;
@@ -431,14 +431,14 @@ TEST(PrefillLong, CirculatesAgainForRowsThatDoNotStayResident) {
     SystemConfig config = cubes(2);
     config.pe.scratch.capacity = Bytes(176 << 10);
     const Json result = run(request, config);
-    const std::int64_t circulations = result.at("shape").at("circulations").as_int();
-    EXPECT_GT(circulations, 1);
+    const std::int64_t passes = result.at("shape").at("ring_passes").as_int();
+    EXPECT_GT(passes, 1);
     // 42 queries of 3 heads are a block's 126 rows: 200 queries a rank, or 100 a chunk.
     const std::int64_t chunks = sharding == RingSharding::zigzag ? 2 : 1;
     const std::int64_t blocks = chunks * ((200 / chunks + 41) / 42);
     const std::int64_t resident = result.at("shape").at("resident_blocks").as_int();
-    EXPECT_EQ(circulations, (blocks + resident - 1) / resident);
-    EXPECT_EQ(count(result, "ipcq_copy"), ring_messages(2, 205, 32 * chunks, circulations));
+    EXPECT_EQ(passes, (blocks + resident - 1) / resident);
+    EXPECT_EQ(count(result, "ipcq_copy"), ring_messages(2, 205, 32 * chunks, passes));
     expect_right(result);
   }
 }

@@ -329,7 +329,7 @@ TEST(CompositeTiming, AShortCompositeMayEndBeforeALongerOneThatWasIssuedEarlier)
 
 // ---- the kernel's own operations and parts share the engines
 
-/// When the product of the kernel's own and the first product of the composite start, the kernel's being handed on
+/// When the product of the kernel's own and the first product of the composite start, the kernel's being dispatched
 /// `issue_dot` + 2 cycles after the composite was taken.
 struct Starts {
   Picoseconds own;
@@ -373,7 +373,7 @@ TEST(CompositeTiming, InOneInstantTheKernelsOwnCommandGoesFirst) {
 }
 
 TEST(CompositeTiming, EnginesServeKernelAndCompositeInTheOrderOfArrival) {
-  // Products of 256 cycles bind. The kernel's own product of 64, handed on during the second one, delays the third by
+  // Products of 256 cycles bind. The kernel's own product of 64, dispatched during the second one, delays the third by
   // 64, less the dispatch that it hides.
   const auto kernel = [](bool with_dot) {
     return [with_dot](tl::Context& tl) {
@@ -390,7 +390,7 @@ TEST(CompositeTiming, EnginesServeKernelAndCompositeInTheOrderOfArrival) {
 
 TEST(CompositeTiming, MathIsSharedLikewise) {
   // The first tile's product ends at 12 + 250 + 54; its step is presented 2 later. A MATH operation of the kernel's own
-  // of 32 cycles that is handed on in that instant goes first.
+  // of 32 cycles that is dispatched in that instant goes first.
   const std::int64_t step_at = 12 + 250 + 54 + 2;
   SystemConfig config = configured(by_reads, {true, 2});
   config.pe.issue.math = Cycles(step_at - 12 - 2);

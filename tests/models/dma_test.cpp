@@ -156,7 +156,7 @@ void stream_one_mebibyte(Bandwidth port, Bandwidth memory) {
   config.pe.issue.load = Cycles(1);
   config.pe.dma.setup = Picoseconds(1'000);
   config.pe.dma.queue_depth = 64;
-  config.pe.dma.outstanding = 64;
+  config.pe.dma.max_outstanding = 64;
   config.pe.dma.bandwidth = port;
   config.hbm.queue_depth = 64;
   config.hbm.bandwidth = memory;
@@ -198,7 +198,7 @@ TEST(Dma, AStreamIsExactToItsRatioWherePortAndMemoryAreEquallyFast) {
 [[nodiscard]] Picoseconds end_of_a_load_in_requests(std::int64_t outstanding) {
   SystemConfig config = one_cube();
   config.pe.dma.burst = Bytes(256);
-  config.pe.dma.outstanding = outstanding;
+  config.pe.dma.max_outstanding = outstanding;
   Simulation simulation(config);
   simulation.run([](tl::Context& tl) { tl.load(HbmAddress(0), {8, 64}, DType::f32); });
   return simulation.latency();
@@ -245,7 +245,7 @@ TEST(Dma, WithQueuesOfOneTheProgramWaitsForAPlaceAndTheWaitIsAccounted) {
   return simulation.monitor().transactions() - 2 * simulation.pe().cpu().operations();
 }
 
-TEST(Bursts, ADenseTileIsOneStretchOfBytes) {
+TEST(Bursts, ADenseTileIsOneIntervalOfBytes) {
   in_child([] {
     // Given bursts of 2 KiB
     SystemConfig config = one_cube();
@@ -265,7 +265,7 @@ TEST(Bursts, ADenseTileIsOneStretchOfBytes) {
   });
 }
 
-TEST(Bursts, CutEachStretchOfItsOwn) {
+TEST(Bursts, CutEachIntervalOfItsOwn) {
   in_child([] {
     SystemConfig config = one_cube();
     config.pe.dma.burst = Bytes(2048);
@@ -277,7 +277,7 @@ TEST(Bursts, CutEachStretchOfItsOwn) {
       tl.load(HbmAddress(0), {8, 128}, DType::f16, tl::LoadOptions().valid({4, 128}));
       // Of 4 rows the first 64 columns: four requests.
       tl.load(HbmAddress(0), {4, 128}, DType::f16, tl::LoadOptions().valid({4, 64}));
-      // The same row four times: no stretch, four requests.
+      // The same row four times: no interval, four requests.
       tl.load(HbmAddress(0), {4, 128}, DType::f16, tl::LoadOptions().strides(0));
       // A dense tile of 4 KiB that begins 256 B before a multiple of 2 KiB: 256 B, 2 KiB, then what is left of 1,792 B
       // as 1 KiB, 512 B and 256 B.

@@ -43,7 +43,7 @@ constexpr Bytes tile_bytes(16384);          // 64 x 128 f16: 1 KiB in each of 16
 }
 
 [[nodiscard]] Picoseconds way(const SystemConfig& config, std::int64_t hops) {
-  return config.interconnect.latency * hops;
+  return config.interconnect.hop_latency * hops;
 }
 
 [[nodiscard]] Bandwidth channel_rate(const SystemConfig& config) {
@@ -121,13 +121,13 @@ TEST_P(IsolatedRemote, TakesTheWayTwiceTheMemorysLatencyAndItsBytesOnce) {
 TEST_P(IsolatedRemote, TakesTheLinksTimeWhereTheLinkIsSlower) {
   SystemConfig config = ring_of(GetParam().cubes);
   config.interconnect.bandwidth = Bandwidth(3'300'000'000);  // no whole number of picoseconds a byte
-  config.interconnect.latency = Picoseconds(1'234);
+  config.interconnect.hop_latency = Picoseconds(1'234);
   expect_formula(config);
 }
 
 TEST_P(IsolatedRemote, TakesTheFormulaWithTheShortestLatencies) {
   SystemConfig config = ring_of(GetParam().cubes);
-  config.interconnect.latency = Picoseconds(1);
+  config.interconnect.hop_latency = Picoseconds(1);
   config.hbm.latency = Picoseconds(1);
   config.pe.dma.setup = Picoseconds(0);
   expect_formula(config);

@@ -92,7 +92,7 @@ TEST(Protocol, NorWhereEveryQueueHoldsOne) {
     config.pe.gemm.queue_depth = 1;
     config.pe.math.queue_depth = 1;
     config.pe.dma.queue_depth = 1;
-    config.pe.dma.outstanding = 1;
+    config.pe.dma.max_outstanding = 1;
     config.hbm.queue_depth = 1;
     run_turns(config, tl::Policy::stall_on_use);
   });

@@ -215,7 +215,7 @@ TEST(RunAhead, ADeadlockIsToldWhenTheProgramGetsThere) {
         machine.launch(1, other);
       },
       [](Machine& machine, RunEnd end) {
-        EXPECT_EQ(end, RunEnd::stuck);
+        EXPECT_EQ(end, RunEnd::deadlocked);
         // By hand: 100 operations, and the issue of the receive, which ends ahead of the event time.
         EXPECT_EQ(machine.cpu(0).account().of(TimeCause::compute), 100 * 1'002 * cycle);
         EXPECT_EQ(now(), 100 * 1'004 * cycle);
@@ -231,7 +231,7 @@ TEST(RunAhead, AnOperationWithoutProgressEndsTheRunAtItsLimit) {
         machine.launch(0, [](tl::Context& tl) { compute(tl, 5); });
       },
       [](Machine& machine, RunEnd end) {
-        EXPECT_EQ(end, RunEnd::stalled);
+        EXPECT_EQ(end, RunEnd::no_progress);
         EXPECT_LT(now(), 20'100 * cycle);
         EXPECT_EQ(machine.system().pe(PeId(0)).statistics(Engine::math).operations, 0);
       });

@@ -142,7 +142,7 @@ TEST(RunEnd, AProgramWhoseProcessIsKilledUnwindsAndFailsNothing) {
     const RunEnd end = run_to_end(simulation.system().ledger());
     // then SystemC has unwound it, nothing has failed, and PE 1 has ended, but PE 0 never does.
     EXPECT_TRUE(unwound);
-    EXPECT_EQ(end, RunEnd::stuck);
+    EXPECT_EQ(end, RunEnd::deadlocked);
     EXPECT_TRUE(simulation.system().ledger().failures().empty());
     EXPECT_TRUE(simulation.pe(1).cpu().drained());
     EXPECT_FALSE(simulation.pe(0).cpu().drained());
@@ -198,7 +198,7 @@ TEST(EndOfTime, AtItsEdgeARunIsExact) {
     SystemConfig config = one_cube();
     config.pe.clock = Frequency(1'000);
     config.pe.issue.math = Cycles(9'223'372'000);
-    config.pe.scheduler.dispatch = Cycles(1);
+    config.pe.scheduler.dispatch_latency = Cycles(1);
     config.run.no_progress_limit = Picoseconds(std::numeric_limits<std::int64_t>::max());
     Simulation simulation(config);
     simulation.run([](tl::Context& tl) { tl.full({1}, 1.0, DType::f32); });
@@ -227,7 +227,7 @@ TEST(RunEnd, OneFailedKernelEndsTheRunOfAll) {
   });
 }
 
-TEST(RunEnd, AMemoryThatNeverAnswersLeavesTheRunStuckAndTheReportSaysWhere) {
+TEST(RunEnd, AMemoryThatNeverAnswersIsADeadlockAndTheReportSaysWhere) {
   in_child([] {
     LonePe bench(AnswerStyle::never, {}, LonePe::with_bursts(), PeId(3));
     int line = 0;
@@ -236,7 +236,7 @@ TEST(RunEnd, AMemoryThatNeverAnswersLeavesTheRunStuckAndTheReportSaysWhere) {
       const auto x = tl.load(HbmAddress(0), {8, 16}, DType::f32);
       tl.exp(x);
     });
-    EXPECT_EQ(end, RunEnd::stuck);
+    EXPECT_EQ(end, RunEnd::deadlocked);
     EXPECT_EQ(bench.ledger().state(), RunLedger::State::running);
     const std::string report = bench.pe().cpu().describe_wait();
     EXPECT_EQ(report, "PE 3 waits for load: memory/dma_read of 8x16 f32 at cube 0, offset 0x0, issued at " +
@@ -263,7 +263,7 @@ TEST(NoProgress, IsToldAfterTheLimitThoughAClockKeepsTicking) {
         tl.exp(x);
       });
       // Then it is over a picosecond after the limit, and says who waits where.
-      EXPECT_EQ(end, RunEnd::stalled);
+      EXPECT_EQ(end, RunEnd::no_progress);
       EXPECT_EQ(bench.ledger().moved_at(), Picoseconds(5'000));
       EXPECT_EQ(now(), Picoseconds(5'001) + limit);
       EXPECT_EQ(ticks, (limit.count() + 5'001) / 1'000'000);
@@ -303,7 +303,7 @@ TEST(NoProgress, IsNotLookedForWithoutALimitAndNotAfterTheLastEvent) {
       EXPECT_EQ(bench.run([](tl::Context& tl) {
         tl.wait(tl.load(HbmAddress(0), {8, 16}, DType::f32));
       }),
-                RunEnd::stuck);
+                RunEnd::deadlocked);
       EXPECT_LT(now(), Picoseconds(1'000'000));  // where it stands, not where the limit is
     });
   }
@@ -357,14 +357,14 @@ TEST(KernelStack, ThatOverflowsEndsTheProcessInsteadOfWritingOverSomethingElse) 
 #endif
 }
 
-TEST(RunEnd, AStuckDrainIsToldFromAStuckWait) {
+TEST(RunEnd, ADeadlockedDrainIsToldFromADeadlockedWait) {
   in_child([] {
     LonePe bench(AnswerStyle::never);
     const RunEnd end = bench.run([](tl::Context& tl) {
       tl.load(HbmAddress(0), {8, 16}, DType::f32);
       tl.load(HbmAddress(512), {8, 16}, DType::f32);
     });
-    EXPECT_EQ(end, RunEnd::stuck);
+    EXPECT_EQ(end, RunEnd::deadlocked);
     const std::string report = bench.pe().cpu().describe_wait();
     EXPECT_NE(report.find("PE 0 waits for drain:"), std::string::npos) << report;
     EXPECT_NE(report.find("2 are in flight"), std::string::npos) << report;

@@ -20,21 +20,21 @@ constexpr std::int64_t dispatch = 20;  // slow, so that it shows
 
 /// What the rule says of independent MATH operations of one cycle each, in cycles.
 struct Schedule {
-  std::vector<std::int64_t> taken;      // by the scheduler
-  std::vector<std::int64_t> handed_on;  // to the engine
-  std::int64_t waited = 0;              // by the CPU, for a place in the queue
+  std::vector<std::int64_t> accepted;    // by the scheduler
+  std::vector<std::int64_t> dispatched;  // to the engine
+  std::int64_t waited = 0;               // by the CPU, for a place in the queue
 };
 
-/// The n-th command is presented `issue` after the one before it was taken; it is taken when it is presented or when
-/// the (n - depth)-th is handed on, and handed on `dispatch` later, in order.
+/// The n-th command is presented `issue` after the one before it was accepted; it is accepted when it is presented or
+/// when the (n - depth)-th is dispatched, and dispatched `dispatch` later, in order.
 [[nodiscard]] Schedule schedule_by_hand(std::int64_t depth) {
   Schedule schedule;
   for (std::int64_t n = 0; n < operations; ++n) {
-    const std::int64_t presented = (n == 0 ? 0 : schedule.taken.back()) + issue;
-    const std::int64_t place = n < depth ? 0 : schedule.handed_on[static_cast<std::size_t>(n - depth)];
-    schedule.taken.push_back(std::max(presented, place));
-    schedule.waited += schedule.taken.back() - presented;
-    schedule.handed_on.push_back(schedule.taken.back() + dispatch);
+    const std::int64_t presented = (n == 0 ? 0 : schedule.accepted.back()) + issue;
+    const std::int64_t place = n < depth ? 0 : schedule.dispatched[static_cast<std::size_t>(n - depth)];
+    schedule.accepted.push_back(std::max(presented, place));
+    schedule.waited += schedule.accepted.back() - presented;
+    schedule.dispatched.push_back(schedule.accepted.back() + dispatch);
   }
   return schedule;
 }
@@ -44,7 +44,7 @@ TEST(Scheduler, TakesAsManyCommandsAsItsQueueHoldsAndNoMore) {
     in_child([depth] {
       SystemConfig config = one_cube();
       config.pe.scheduler.queue_depth = depth;
-      config.pe.scheduler.dispatch = Cycles(dispatch);
+      config.pe.scheduler.dispatch_latency = Cycles(dispatch);
       Simulation simulation(config);
       simulation.run(
           [](tl::Context& tl) {
@@ -55,9 +55,10 @@ TEST(Scheduler, TakesAsManyCommandsAsItsQueueHoldsAndNoMore) {
       const auto rows = simulation.rows();
       ASSERT_EQ(rows.size(), static_cast<std::size_t>(operations));
       for (std::size_t n = 0; n < rows.size(); ++n) {
-        EXPECT_EQ(rows[n].start, Picoseconds(1000 * expected.handed_on[n])) << "depth " << depth << ", operation " << n;
+        EXPECT_EQ(rows[n].start, Picoseconds(1000 * expected.dispatched[n]))
+            << "depth " << depth << ", operation " << n;
       }
-      EXPECT_EQ(simulation.latency(), Picoseconds(1000 * (expected.handed_on.back() + 1)));
+      EXPECT_EQ(simulation.latency(), Picoseconds(1000 * (expected.dispatched.back() + 1)));
       EXPECT_EQ(simulation.time(TimeCause::queue), Picoseconds(1000 * expected.waited));
     });
   }
@@ -66,11 +67,11 @@ TEST(Scheduler, TakesAsManyCommandsAsItsQueueHoldsAndNoMore) {
 TEST(Scheduler, DispatchIsALatencyNotAnOccupation) {
   // By hand: with room for all, an operation starts every 2 cycles, the first after 2 + 20.
   const Schedule schedule = schedule_by_hand(16);
-  EXPECT_EQ(schedule.handed_on.front(), issue + dispatch);
-  EXPECT_EQ(schedule.handed_on.back(), operations * issue + dispatch);
+  EXPECT_EQ(schedule.dispatched.front(), issue + dispatch);
+  EXPECT_EQ(schedule.dispatched.back(), operations * issue + dispatch);
   EXPECT_EQ(schedule.waited, 0);
   // With room for one, every 20.
-  EXPECT_EQ(schedule_by_hand(1).handed_on.back(), issue + operations * dispatch);
+  EXPECT_EQ(schedule_by_hand(1).dispatched.back(), issue + operations * dispatch);
 }
 
 [[nodiscard]] SystemConfig with_math_queue(std::int64_t depth) {
@@ -106,14 +107,14 @@ TEST(Scheduler, CommandsLeaveInOrderSoThatAFullEngineHoldsUpTheOthers) {
 
 class HandOver : public PeObserver {
  public:
-  void handed_on(const Descriptor& /*operation*/, Picoseconds at) override { times_.push_back(at); }
+  void dispatched(const Descriptor& /*operation*/, Picoseconds at) override { times_.push_back(at); }
   [[nodiscard]] const std::vector<Picoseconds>& times() const noexcept { return times_; }
 
  private:
   std::vector<Picoseconds> times_;
 };
 
-TEST(Scheduler, ACommandIsHandedOnNoEarlierThanTheOneBeforeIt) {
+TEST(Scheduler, ACommandIsDispatchedNoEarlierThanTheOneBeforeIt) {
   in_child([] {
     HandOver observer;
     Simulation simulation(with_math_queue(1));

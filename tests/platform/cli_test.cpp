@@ -366,9 +366,10 @@ TEST_F(CommandLine, RunPutsItsPredictionsToTheTest) {
   const Json path = result_of(words(gemm + "--verify-what-if")).at("critical_path");
   // In the preset ahbm the port gives 128 GB/s, the memory answers after 100 ns, and the engine has the clock of the
   // PE.
-  const std::map<std::string, std::string> faster{{"dma", "--set pe.dma.bandwidth=256GB/s"},
-                                                  {"memory", "--set hbm.latency=50ns --set interconnect.latency=50ns"},
-                                                  {"gemm", "--set pe.gemm.clock_multiple=2"}};
+  const std::map<std::string, std::string> faster{
+      {"dma", "--set pe.dma.bandwidth=256GB/s"},
+      {"memory", "--set hbm.latency=50ns --set interconnect.hop_latency=50ns"},
+      {"gemm", "--set pe.gemm.clock_multiple=2"}};
   std::size_t verified = 0;
   for (const Json& prediction : path.at("what_if").as_array()) {
     if (prediction.at("actual_ps").is_null()) continue;

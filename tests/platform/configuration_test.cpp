@@ -241,7 +241,7 @@ TEST(ResolvedConfiguration, IsPrintedAsAFileOfEveryKey) {
 TEST_F(ConfigurationFiles, ThatWerePrintedLoadBackToTheSameValues) {
   const std::vector<ConfigurationRequest> requests{
       {"ahbm", {}},
-      {"ahbm-ws", {"pe.dma.burst=64 B", "pe.dma.outstanding=4096"}},
+      {"ahbm-ws", {"pe.dma.burst=64 B", "pe.dma.max_outstanding=4096"}},
       {"ahbm",
        {"pe.clock=1234567891 Hz", "hbm.bandwidth=1234567.891 KB/s", "pe.dma.setup=1.001 ns", "hbm.efficiency=0.333333",
         "pe.scratch.capacity=1025 B", "pe.scratch.bandwidth=1025 B/cycle", "pe.gemm.folds=serial",
@@ -348,8 +348,8 @@ TEST(Warnings, SayWhenTheBurstsInFlightCannotFillThePort) {
     EXPECT_TRUE(contains(starved.warnings.front(), part)) << starved.warnings.front();
   }
   // When 60 are in flight, then they just suffice
-  EXPECT_EQ(load_configuration({"ahbm", {"pe.dma.burst=256 B", "pe.dma.outstanding=59"}}).warnings.size(), 1U);
-  EXPECT_TRUE(load_configuration({"ahbm", {"pe.dma.burst=256 B", "pe.dma.outstanding=60"}}).warnings.empty());
+  EXPECT_EQ(load_configuration({"ahbm", {"pe.dma.burst=256 B", "pe.dma.max_outstanding=59"}}).warnings.size(), 1U);
+  EXPECT_TRUE(load_configuration({"ahbm", {"pe.dma.burst=256 B", "pe.dma.max_outstanding=60"}}).warnings.empty());
 }
 
 // ---- mistakes ---------------------------------------------------------------------------------------------------
@@ -411,7 +411,7 @@ TEST_F(ConfigurationFiles, WithAMistakeNameFileLineKeyAndWhatIsAllowed) {
       {"system.pes_per_cube = 257", 1, "system.pes_per_cube", {"1 to 256"}},
       {"pe.clock = \"0 GHz\"", 1, "pe.clock", {"\"0 GHz\" is out of range"}},
       {"pe.gemm.queue_depth = 0", 1, "pe.gemm.queue_depth", {"1 to 65536"}},
-      {"pe.scheduler.dispatch = 0", 1, "pe.scheduler.dispatch", {"1 to 1000000"}},
+      {"pe.scheduler.dispatch_latency = 0", 1, "pe.scheduler.dispatch_latency", {"1 to 1000000"}},
       {"pe.scratch.capacity = \"4 GiB\"", 1, "pe.scratch.capacity", {"out of range", "1 KiB to 4294967295 B"}},
       {"hbm.latency = \"0 ns\"", 1, "hbm.latency", {"\"0 ns\" is out of range (allowed: 1 ps to 1 ms)"}},
       {"hbm.efficiency = 0.0", 1, "hbm.efficiency", {"out of range", "0.000001 to 1.0"}},

@@ -51,8 +51,8 @@ const std::string decode = "gqa_attention_decode_short --model llama-3.1-8b --s-
 using Notes = std::vector<std::string>;
 
 TEST_F(WithoutEffect, KeysAreNotedWithTheReason) {
-  EXPECT_EQ(notes_of(gemm + "--set ipcq.hop=1ns --set ipcq.depth=4"),
-            Notes{"ipcq.depth and ipcq.hop have no effect in this run: no PE sends a message"});
+  EXPECT_EQ(notes_of(gemm + "--set ipcq.hop_latency=1ns --set ipcq.depth=4"),
+            Notes{"ipcq.depth and ipcq.hop_latency have no effect in this run: no PE sends a message"});
   EXPECT_EQ(notes_of(gemm + "--set pe.gemm.folds=serial"),
             Notes{"pe.gemm.folds has no effect in this run: pe.gemm.dataflow is \"ideal\""});
   EXPECT_EQ(notes_of(gemm + "--set pe.gemm.f32_cycles=8"),
@@ -61,9 +61,10 @@ TEST_F(WithoutEffect, KeysAreNotedWithTheReason) {
             Notes{"pe.dma.zero_writes has no effect in this run: the memory is the model's own"});
   EXPECT_EQ(notes_of(gemm + "--set hbm.channels=1 --set hbm.interleave=512B"),
             Notes{"hbm.interleave has no effect in this run: hbm.channels is 1"});
-  EXPECT_EQ(notes_of(gemm + "--set interconnect.latency=1us --set interconnect.bandwidth=1GB/s"),
-            Notes{"interconnect.bandwidth and interconnect.latency have no effect in this run: no PE reaches the HBM "
-                  "of another cube"});
+  EXPECT_EQ(
+      notes_of(gemm + "--set interconnect.hop_latency=1us --set interconnect.bandwidth=1GB/s"),
+      Notes{"interconnect.bandwidth and interconnect.hop_latency have no effect in this run: no PE reaches the HBM "
+            "of another cube"});
   EXPECT_EQ(notes_of(decode + "--set pe.math.cycles.log=8 --set pe.math.cycles.exp=8"),
             Notes{"pe.math.cycles.log has no effect in this run: none of their operations are computed"});
 }
@@ -80,7 +81,7 @@ TEST_F(WithoutEffect, OptionsAreNotedWithTheReason) {
 TEST_F(WithoutEffect, NothingIsNotedOfWhatHasAnEffectOrOfPresets) {
   EXPECT_EQ(notes_of(gemm + "--config ahbm-ws"), Notes{});
   EXPECT_EQ(notes_of(gemm + "--config ahbm-ws --set pe.gemm.folds=serial --set pe.gemm.f16_cycles=2"), Notes{});
-  EXPECT_EQ(notes_of("gqa_attention_decode_long --model llama-3.1-8b --s-kv 1K --data none --set ipcq.hop=1ns "
+  EXPECT_EQ(notes_of("gqa_attention_decode_long --model llama-3.1-8b --s-kv 1K --data none --set ipcq.hop_latency=1ns "
                      "--set ipcq.shared_per_cube=true --set pe.issue.send=2 --reduce tree"),
             Notes{});
   EXPECT_EQ(notes_of("gqa_attention_decode_short --model llama-3.1-8b --s-kv 64 --seed 2"), Notes{});
@@ -151,7 +152,7 @@ TEST(KeysWithoutEffect, ChangeNoLatency) {
   products.m = products.n = products.k = 96;
   const std::vector<std::string> of_gemm = noted_keys(products);
   for (const char* key : {"ipcq.topology", "ipcq.bandwidth", "pe.issue.composite", "pe.scheduler.prefetch_depth",
-                          "pe.gemm.bf16_cycles", "pe.gemm.folds", "pe.math.cycles.exp", "interconnect.latency"}) {
+                          "pe.gemm.bf16_cycles", "pe.gemm.folds", "pe.math.cycles.exp", "interconnect.hop_latency"}) {
     EXPECT_TRUE(holds(of_gemm, key)) << key;
   }
 
@@ -160,7 +161,7 @@ TEST(KeysWithoutEffect, ChangeNoLatency) {
   attention.model = load_model_shape("llama-3.1-8b");
   attention.s_kv = {200};
   const std::vector<std::string> of_decode = noted_keys(attention);
-  EXPECT_FALSE(holds(of_decode, "ipcq.hop"));
+  EXPECT_FALSE(holds(of_decode, "ipcq.hop_latency"));
   EXPECT_FALSE(holds(of_decode, "pe.math.cycles.exp"));
   EXPECT_TRUE(holds(of_decode, "pe.math.cycles.copy") || holds(of_decode, "pe.math.cycles.rsqrt"));
 

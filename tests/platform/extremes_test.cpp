@@ -94,7 +94,7 @@ TEST_F(Extremes, KeysBeyondTheirRangeAreRefusedWithIt) {
 
 TEST_F(Extremes, KeysAtBothEndsOfTheirRangesRun) {
   for (const char* settings :
-       {"--set hbm.latency=1ms --set pe.dma.setup=1ms --set interconnect.latency=1ms --set ipcq.hop=1ms",
+       {"--set hbm.latency=1ms --set pe.dma.setup=1ms --set interconnect.hop_latency=1ms --set ipcq.hop_latency=1ms",
         "--set hbm.latency=1ps", "--set pe.clock=1MHz --set run.no_progress_limit=never",
         "--set pe.clock=100GHz --set hbm.bandwidth=1PB/s --set pe.dma.bandwidth=1PB/s",
         "--set pe.dma.bandwidth=1MB/s --set run.no_progress_limit=never", "--set hbm.capacity=1TiB"}) {

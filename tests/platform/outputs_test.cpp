@@ -51,7 +51,7 @@ TEST_F(Outputs, WithANameThatDoesNotFitAreRefused) {
   EXPECT_EQ(error_of([&] { check_outputs(request); }), "no error");
 }
 
-TEST_F(Outputs, OfAStretchOfTimeWithoutLengthAreRefused) {
+TEST_F(Outputs, OfAnIntervalOfTimeWithoutLengthAreRefused) {
   OutputRequest request;
   request.vcd = path("waves.vcd");
   request.vcd_from = Picoseconds(2'000'000);

@@ -39,7 +39,7 @@ constexpr std::int64_t ns = 1000;
 // ---- PEs that worked
 
 /// PE 0 fills 512 vectors, PE 1 half of them, PE 2 returns at once, and the others of the machine have no program. A
-/// fill is issued in 2 cycles, handed on in 2, and takes a cycle a vector of 256.
+/// fill is issued in 2 cycles, dispatched in 2, and takes a cycle a vector of 256.
 void unequal_work(tl::Context& tl) {
   if (tl.program_id(0) == 0) tl.full({512, 256}, 1.0, DType::f32);
   if (tl.program_id(0) == 1) tl.full({256, 256}, 1.0, DType::f32);
@@ -88,8 +88,8 @@ TEST(Averages, OfTheRateCountWhatIsReadAndWhatIsWritten) {
 // ---- links
 
 TEST(LinksOfADocument, TellOfTheBusiestSenderAndNeverOfMoreThanItHadInFlight) {
-  // Given PE 0 and PE 1 that send 64 B each to the south at once. They are issued in 8 cycles, handed on in 2, and take
-  // a hop of 100 ns and 500 ps on their links, of which each has its own.
+  // Given PE 0 and PE 1 that send 64 B each to the south at once. They are issued in 8 cycles, dispatched in 2, and
+  // take a hop of 100 ns and 500 ps on their links, of which each has its own.
   const Json result = document_of([](tl::Context& tl) {
     const auto x = tl.buffer({16}, DType::f32);
     if (tl.program_id(0) < 2) tl.send(Direction::south, x);

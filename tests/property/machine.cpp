@@ -12,7 +12,7 @@ constexpr std::int64_t giga = 1'000'000'000;
 
 void set_engines(const Machine& machine, PeConfig& pe) {
   pe.scheduler.queue_depth = machine.scheduler_queue;
-  pe.scheduler.dispatch = Cycles(machine.dispatch);
+  pe.scheduler.dispatch_latency = Cycles(machine.dispatch);
   pe.scheduler.prefetch_depth = machine.prefetch_depth;
   pe.gemm.rows = machine.gemm_extent;
   pe.gemm.cols = machine.gemm_extent;
@@ -32,7 +32,7 @@ void set_transfers(const Machine& machine, SystemConfig& config) {
   dma.bandwidth = Bandwidth(machine.dma_gigabytes * giga);
   dma.setup = Picoseconds(machine.dma_setup_ns * 1000);
   dma.overlap_commands = machine.overlap_commands != 0;
-  dma.outstanding = machine.outstanding;
+  dma.max_outstanding = machine.outstanding;
   dma.queue_depth = machine.dma_queue;
   dma.burst = Bytes(machine.burst);
   dma.zero_writes = true;
@@ -41,12 +41,12 @@ void set_transfers(const Machine& machine, SystemConfig& config) {
   config.hbm.latency = Picoseconds(machine.hbm_latency_ns * 1000);
   config.hbm.interleave = Bytes(machine.interleave);
   config.hbm.queue_depth = machine.hbm_queue;
-  config.interconnect.latency = Picoseconds(machine.hop_ns * 1000);
+  config.interconnect.hop_latency = Picoseconds(machine.hop_ns * 1000);
   IpcqConfig& ipcq = config.pe.ipcq;
   ipcq.topology = static_cast<IpcqTopology>(machine.topology);
   ipcq.depth = machine.queue_slots;
   ipcq.window = machine.window;
-  ipcq.hop = Picoseconds(machine.hop_ns * 1000);
+  ipcq.hop_latency = Picoseconds(machine.hop_ns * 1000);
   ipcq.shared_per_cube = machine.shared_link != 0;
 }
 

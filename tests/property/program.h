@@ -40,7 +40,7 @@ enum class StepKind : std::uint8_t {
   receive_async,
 };
 
-/// A stretch of HBM whose elements all have one type. Only its owner writes an area, or everybody.
+/// An interval of HBM whose elements all have one type. Only its owner writes an area, or everybody.
 struct Area {
   static constexpr std::int64_t everybody = -1;
 

@@ -56,9 +56,10 @@ std::string Simulation::run_failing_parts(const std::vector<Part>& parts, const 
   return first_failure();
 }
 
-std::string Simulation::run_stuck_parts(const std::vector<Part>& parts, const tl::Queues& queues, tl::Policy policy) {
+std::string Simulation::run_deadlocked_parts(const std::vector<Part>& parts, const tl::Queues& queues,
+                                             tl::Policy policy) {
   launch_parts(parts, queues, policy);
-  finish(RunEnd::stuck);
+  finish(RunEnd::deadlocked);
   std::string text;
   for (const Part& part : parts) {
     const PeCpu& cpu = pe(part.pe).cpu();
@@ -91,7 +92,7 @@ void Simulation::finish(RunEnd expected) {
   EXPECT_EQ(races_.findings(), std::vector<std::string>());
   if (end != RunEnd::finished) return;
   // The last credits may be on their way.
-  if (connector_.in_flight() > 0) sc_core::sc_start(to_sc_time(2 * system_.config().pe.ipcq.hop));
+  if (connector_.in_flight() > 0) sc_core::sc_start(to_sc_time(2 * system_.config().pe.ipcq.hop_latency));
   EXPECT_EQ(connector_.in_flight(), 0U);
   for (Pe* pe : all_pes()) {
     EXPECT_EQ(pe->cpu().command_pool().in_use(), 0U);

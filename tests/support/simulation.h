@@ -44,8 +44,8 @@ class Simulation {
   /// The same, of which one must fail; returns its message.
   [[nodiscard]] std::string run_failing_parts(const std::vector<Part>& parts, const tl::Queues& queues);
   /// The same, of which some must wait for ever; returns what each says that it waits for, a line each.
-  [[nodiscard]] std::string run_stuck_parts(const std::vector<Part>& parts, const tl::Queues& queues,
-                                            tl::Policy policy = tl::Policy::lazy);
+  [[nodiscard]] std::string run_deadlocked_parts(const std::vector<Part>& parts, const tl::Queues& queues,
+                                                 tl::Policy policy = tl::Policy::lazy);
   /// One program on PE 0 that must fail; returns its message.
   [[nodiscard]] std::string run_failing(const tl::Kernel& kernel, tl::Policy policy = tl::Policy::lazy);
 

@@ -165,7 +165,7 @@ TEST(Deadlock, OfARingThatSendsMoreThanItMayNamesEveryPeAndItsSend) {
     in_child([with_clock] {
       if (with_clock) start_clock();
       Simulation simulation(cubes(4, 1));
-      const std::string report = simulation.run_stuck_parts(ring(4, 2), from_west);
+      const std::string report = simulation.run_deadlocked_parts(ring(4, 2), from_west);
       for (int pe = 0; pe < 4; ++pe) {
         const std::string line = "PE " + std::to_string(pe) + " waits for credit: send to the east at " + __FILE__;
         EXPECT_TRUE(contains(report, line)) << report;
@@ -187,7 +187,7 @@ TEST(Deadlock, OfAReceiveThatNobodySendsNamesTheBlockedPeAndItsQueue) {
         tl.recv(Direction::west, {2, 8}, DType::f16);
       };
       const auto ends = [](tl::Context& tl) { tl.zeros({64}, DType::f32); };
-      const std::string report = simulation.run_stuck_parts({{1, waits}, {2, ends}}, from_west);
+      const std::string report = simulation.run_deadlocked_parts({{1, waits}, {2, ends}}, from_west);
       EXPECT_EQ(report, "PE 1 waits for receive: comm/ipcq_recv of 2x8 f16 from PE 0 (west), issued at " +
                             std::string(__FILE__) + ":" + std::to_string(line) + "\n");
     });
@@ -201,7 +201,7 @@ TEST(Deadlock, OfAnAsynchronousReceiveIsFoundWhereItsTensorIsUsed) {
       const auto x = tl.recv_async(Direction::west, {64}, DType::f32);
       tl.add(x, 1.0);
     };
-    EXPECT_TRUE(contains(simulation.run_stuck_parts({{0, waits}}, from_west), "PE 0 waits for receive"));
+    EXPECT_TRUE(contains(simulation.run_deadlocked_parts({{0, waits}}, from_west), "PE 0 waits for receive"));
   });
 }
 
@@ -231,7 +231,7 @@ TEST(Deadlock, IsNotSeenWhileSomebodyOutsideTheModelHoldsAnActivity) {
       ledger.activity_ends();
     });
     const auto waits = [](tl::Context& tl) { tl.recv(Direction::west, {4}, DType::f32); };
-    EXPECT_TRUE(contains(simulation.run_stuck_parts({{0, waits}}, from_west), "PE 0 waits for receive"));
+    EXPECT_TRUE(contains(simulation.run_deadlocked_parts({{0, waits}}, from_west), "PE 0 waits for receive"));
     EXPECT_EQ(released, Picoseconds(5'000'000));
   });
 }

@@ -344,7 +344,7 @@ TEST_F(OpLogFile, OfADeadlockHoldsWhatWasDone) {
       tl.full({256}, 1.0, DType::f32);
       tl.recv(Direction::west, {16, 128}, DType::f16);
     };
-    const std::string stuck = simulation.run_stuck_parts({{0, waits_for_ever}, {1, waits_for_ever}}, from_west);
+    const std::string stuck = simulation.run_deadlocked_parts({{0, waits_for_ever}, {1, waits_for_ever}}, from_west);
     EXPECT_NE(stuck, "");
     log.close({false, "deadlock", now()});
   });

@@ -207,17 +207,17 @@ TEST(Races, IncludeWhatACompositeReads) {
 TEST(AccessHistories, JoinNeighboursThatWereUsedAlike) {
   AccessHistory history;
   for (std::int64_t i = 0; i < 100; ++i) EXPECT_TRUE(add(history, 64 * i, 64 * (i + 1), {PeId(0), 1, 7}).empty());
-  EXPECT_EQ(history.stretches(), 1U);
+  EXPECT_EQ(history.intervals(), 1U);
   // Backwards too, and again
   for (std::int64_t i = 99; i >= 0; --i) EXPECT_TRUE(add(history, 64 * i, 64 * (i + 1), {PeId(0), 2, 8}).empty());
-  EXPECT_EQ(history.stretches(), 1U);
+  EXPECT_EQ(history.intervals(), 1U);
 }
 
 TEST(AccessHistories, AreCutWhereAnAccessBeginsAndEnds) {
   AccessHistory history;
   EXPECT_TRUE(add(history, 0, 100, {PeId(0), 1, 0, false}).empty());
   EXPECT_TRUE(add(history, 40, 60, {PeId(1), 1, 1, false}).empty());
-  EXPECT_EQ(history.stretches(), 3U);  // 0 to 40, to 60, to 100
+  EXPECT_EQ(history.intervals(), 3U);  // 0 to 40, to 60, to 100
   EXPECT_EQ(add(history, 0, 40, {PeId(1), 1, 2, true}), std::vector<std::uint32_t>{0});
   EXPECT_EQ(add(history, 59, 60, {PeId(2), 1, 3, true}), (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(add(history, 100, 110, {PeId(2), 1, 4, true}), std::vector<std::uint32_t>{});

@@ -309,7 +309,7 @@ TEST_F(Timelines, OfARunThatEndsEarlySaySo) {
     Simulation simulation(config);
     Timeline timeline(file(), Compression::none, config);
     simulation.system().set_observer(&timeline);
-    static_cast<void>(simulation.run_stuck_parts(
+    static_cast<void>(simulation.run_deadlocked_parts(
         {{1, [](tl::Context& tl) { tl.recv(Direction::west, message, DType::f16); }}}, from_west));
     timeline.close({false, "deadlock", Picoseconds(5'000'000)});
     const TimelineFile written = read_timeline(file());

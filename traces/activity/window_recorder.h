@@ -1,4 +1,4 @@
-// The operations of one stretch of a run, for a timeline.
+// The operations of one interval of a run, for a timeline.
 #pragma once
 
 #include <cstdint>

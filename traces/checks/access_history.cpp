@@ -15,7 +15,7 @@ bool operator<(const Access& a, const Access& b) noexcept {
 
 AccessHistory::AccessHistory() : lists_(1), numbers_{{{}, 0}} {}
 
-std::size_t AccessHistory::stretches() const noexcept {
+std::size_t AccessHistory::intervals() const noexcept {
   std::size_t count = 0;
   for (const auto& [number, page] : pages_) count += page.size();
   return count;
@@ -37,7 +37,7 @@ AccessHistory::List AccessHistory::list_of(std::vector<Access> accesses) {
   return found->second;
 }
 
-void AccessHistory::append(const Stretch& piece) {
+void AccessHistory::append(const Interval& piece) {
   const bool goes_on = !pieces_.empty() && pieces_.back().end == piece.begin && pieces_.back().list == piece.list;
   if (goes_on) {
     pieces_.back().end = piece.end;

@@ -24,7 +24,7 @@ struct Access {
 /// Any order that puts all accesses into one.
 [[nodiscard]] bool operator<(const Access& a, const Access& b) noexcept;
 
-/// Stretches of bytes that were used alike, in order, page by page. Neighbours with the same accesses are one stretch,
+/// Intervals of bytes that were used alike, in order, page by page. Neighbours with the same accesses are one interval,
 /// and an access is forgotten as soon as whatever collides with it must collide with a later one: memory follows from
 /// how finely the bytes are shared, not from how often they are used.
 class AccessHistory {
@@ -47,7 +47,7 @@ class AccessHistory {
       steps_.push_back({list, with(list, access, is_ordered)});
       return steps_.back().to;
     };
-    for_each_stretch(region, [&](std::int64_t begin, std::int64_t count) {
+    for_each_interval(region, [&](std::int64_t begin, std::int64_t count) {
       for (const std::int64_t end = begin + count; begin < end;) {
         const std::int64_t until = std::min(end, (begin / page_size + 1) * page_size);
         use(page_of(begin), begin, until, after);
@@ -56,17 +56,17 @@ class AccessHistory {
     });
   }
 
-  [[nodiscard]] std::size_t stretches() const noexcept;
+  [[nodiscard]] std::size_t intervals() const noexcept;
 
  private:
   using List = std::uint32_t;  ///< names a set of accesses; 0 is the empty one
-  struct Stretch {
+  struct Interval {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     List list = 0;
   };
-  using Page = std::vector<Stretch>;  // in order
-  /// What the accesses of a stretch become by those of the operation that is being added.
+  using Page = std::vector<Interval>;  // in order
+  /// What the accesses of an interval become by those of the operation that is being added.
   struct Step {
     List from = 0;
     List to = 0;
@@ -94,8 +94,9 @@ class AccessHistory {
   /// Bytes [begin, end) of a page go from each list to the one after it.
   template <typename After>
   void use(Page& page, std::int64_t begin, std::int64_t end, After after) {
-    const auto first = std::lower_bound(page.begin(), page.end(), begin,
-                                        [](const Stretch& stretch, std::int64_t byte) { return stretch.end < byte; });
+    const auto first =
+        std::lower_bound(page.begin(), page.end(), begin,
+                         [](const Interval& interval, std::int64_t byte) { return interval.end < byte; });
     auto next = first;  // of those that are replaced, the one to come
     pieces_.clear();
     if (next != page.end() && next->begin < begin) {  // a part that stays, or a neighbour
@@ -120,7 +121,7 @@ class AccessHistory {
     replace(page, first, next);
   }
 
-  void append(const Stretch& piece);
+  void append(const Interval& piece);
   /// Puts `pieces_` in the place of [first, last).
   void replace(Page& page, Page::iterator first, Page::iterator last) const;
 
@@ -130,7 +131,7 @@ class AccessHistory {
   std::vector<std::vector<Access>> lists_;
   std::map<std::vector<Access>, List> numbers_;  // of the lists
   std::vector<Step> steps_;                      // of the operation that is being added
-  std::vector<Stretch> pieces_;                  // work space of `use`
+  std::vector<Interval> pieces_;                 // work space of `use`
 };
 
 }  // namespace kernwave::traces

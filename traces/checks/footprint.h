@@ -24,9 +24,9 @@ void for_each_region(const Descriptor& descriptor, Visit visit) {
   }
 }
 
-/// Calls `visit(begin, count)` for each stretch of adjacent bytes of a region, by offsets in its cube.
+/// Calls `visit(begin, count)` for each interval of adjacent bytes of a region, by offsets in its cube.
 template <typename Visit>
-void for_each_stretch(const HbmRegion& region, Visit visit) {
+void for_each_interval(const HbmRegion& region, Visit visit) {
   if (region.bytes() == Bytes(0)) return;
   const std::int64_t first = region.base.offset().count();
   if (region.stride == region.row_bytes) return visit(first, region.bytes().count());
@@ -38,7 +38,7 @@ void for_each_stretch(const HbmRegion& region, Visit visit) {
 
 /// The same for a view of scratch, by addresses.
 template <typename Visit>
-void for_each_stretch(const ScratchOperand& view, Visit visit) {
+void for_each_interval(const ScratchOperand& view, Visit visit) {
   struct Axis {
     std::int64_t count;
     std::int64_t stride;

@@ -55,7 +55,7 @@ template <typename Bits, Bits infinity>
   return count;
 }
 
-/// Whether the stretches of scratch in which two views lie have a byte in common.
+/// Whether the intervals of scratch in which two views lie have a byte in common.
 [[nodiscard]] bool may_overlap(const ScratchOperand& a, const ScratchOperand& b) noexcept {
   const auto end = [](const ScratchOperand& view) {
     const std::int64_t last =

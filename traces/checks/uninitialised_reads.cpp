@@ -21,7 +21,7 @@ ByteMarks& UninitialisedReads::written(PeId pe) {
 
 void UninitialisedReads::scratch_allocated(PeId pe, const ScratchOperand& tensor) {
   ByteMarks& marks = written(pe);
-  for_each_stretch(tensor, [&marks](std::int64_t begin, std::int64_t count) { marks.unmark(begin, count); });
+  for_each_interval(tensor, [&marks](std::int64_t begin, std::int64_t count) { marks.unmark(begin, count); });
 }
 
 void UninitialisedReads::submitted(const IssuedOperation& operation) {
@@ -31,14 +31,14 @@ void UninitialisedReads::submitted(const IssuedOperation& operation) {
   });
   ByteMarks& marks = written(operation.descriptor.id.pe);
   for_each_write(operation.descriptor, [&marks](const ScratchOperand& result) {
-    for_each_stretch(result, [&marks](std::int64_t begin, std::int64_t count) { marks.mark(begin, count); });
+    for_each_interval(result, [&marks](std::int64_t begin, std::int64_t count) { marks.mark(begin, count); });
   });
 }
 
 void UninitialisedReads::check_scratch(const IssuedOperation& operation, const ScratchOperand& operand) {
   const ByteMarks& marks = written(operation.descriptor.id.pe);
   std::optional<std::int64_t> first;
-  for_each_stretch(operand, [&](std::int64_t begin, std::int64_t count) {
+  for_each_interval(operand, [&](std::int64_t begin, std::int64_t count) {
     if (first) return;
     const std::int64_t found = marks.first_unmarked(begin, count);
     if (found < begin + count) first = found;
@@ -55,7 +55,7 @@ void UninitialisedReads::check_hbm(const IssuedOperation& operation, const HbmRe
   const Hbm& hbm = system_.cube(cube).hbm();
   const Bytes capacity = system_.config().hbm.capacity;
   std::optional<Bytes> first;
-  for_each_stretch(region, [&](std::int64_t begin, std::int64_t count) {
+  for_each_interval(region, [&](std::int64_t begin, std::int64_t count) {
     if (first || Bytes(begin + count) > capacity) return;
     const Bytes found = hbm.first_unwritten(Bytes(begin), Bytes(count));
     if (found < Bytes(begin + count)) first = found;

@@ -41,12 +41,12 @@ void CriticalPath::drained(PeId pe, Picoseconds at) {
   if (last) end_ = {of(pe).program(), pe, true};
 }
 
-void CriticalPath::taken(const Descriptor& operation, Picoseconds presented, Picoseconds at) {
-  of(operation.id.pe).taken(presented, at);
+void CriticalPath::accepted(const Descriptor& operation, Picoseconds presented, Picoseconds at) {
+  of(operation.id.pe).accepted(presented, at);
 }
 
-void CriticalPath::handed_on(const Descriptor& operation, Picoseconds at) {
-  of(operation.id.pe).handed_on(operation, at);
+void CriticalPath::dispatched(const Descriptor& operation, Picoseconds at) {
+  of(operation.id.pe).dispatched(operation, at);
 }
 
 void CriticalPath::presented(const Descriptor& part, Picoseconds issued, Picoseconds at) {
@@ -121,9 +121,9 @@ PathSummary CriticalPath::summary() const {
 
 std::vector<PathSegment> CriticalPath::segments() const {
   std::vector<PathSegment> segments;
-  for (const PathPool::Stretch& stretch : pool_.stretches(end_.path)) {
+  for (const PathPool::Interval& interval : pool_.intervals(end_.path)) {
     segments.push_back(
-        {stretch.start, stretch.end, stretch.use.cause, stretch.use.operation, sites_[stretch.use.site]});
+        {interval.start, interval.end, interval.use.cause, interval.use.operation, sites_[interval.use.site]});
   }
   return segments;
 }

@@ -45,7 +45,7 @@ class CriticalPath : public PeObserver {
   [[nodiscard]] PathSummary summary() const;
   /// In order, without gaps, from 0 to the latency. Only with Detail::segments.
   [[nodiscard]] std::vector<PathSegment> segments() const;
-  /// Stretches held in memory at the most.
+  /// Intervals held in memory at the most.
   [[nodiscard]] std::size_t history_size() const noexcept { return pool_.nodes(); }
 
   // PeObserver
@@ -54,8 +54,8 @@ class CriticalPath : public PeObserver {
   void submitted(const IssuedOperation& operation) override;
   void wait_ends(const ProgramWait& wait, Picoseconds to) override;
   void drained(PeId pe, Picoseconds at) override;
-  void taken(const Descriptor& operation, Picoseconds presented, Picoseconds at) override;
-  void handed_on(const Descriptor& operation, Picoseconds at) override;
+  void accepted(const Descriptor& operation, Picoseconds presented, Picoseconds at) override;
+  void dispatched(const Descriptor& operation, Picoseconds at) override;
   void presented(const Descriptor& part, Picoseconds issued, Picoseconds at) override;
   void service_begins(const Descriptor& operation, Picoseconds at) override;
   void transferred(const Descriptor& operation, const TransferPhases& phases) override;

@@ -74,16 +74,16 @@ PathSums PathPool::sums(const Path& path) const {
   return sums;
 }
 
-std::vector<PathPool::Stretch> PathPool::stretches(const Path& path) const {
-  std::vector<Stretch> stretches;
+std::vector<PathPool::Interval> PathPool::intervals(const Path& path) const {
+  std::vector<Interval> intervals;
   Picoseconds end = path.at();
   for (const Path::Node* node = path.node_; node != nullptr; node = node->before) {
     const Picoseconds start = end - Picoseconds(node->duration);
-    stretches.push_back({start, end, node->use});
+    intervals.push_back({start, end, node->use});
     end = start;
   }
-  std::reverse(stretches.begin(), stretches.end());
-  return stretches;
+  std::reverse(intervals.begin(), intervals.end());
+  return intervals;
 }
 
 }  // namespace kernwave::traces

@@ -19,7 +19,7 @@ using SiteId = std::uint32_t;
 /// Time by site and cause: element site x path_cause_count + cause, as far as the vector reaches.
 using PathSums = std::vector<std::int64_t>;
 
-/// What a stretch of time is spent on.
+/// What an interval of time is spent on.
 struct PathUse {
   PathCause cause = PathCause::issue;
   SiteId site = 0;
@@ -67,12 +67,12 @@ class PathPool {
 
   [[nodiscard]] PathSums sums(const Path& path) const;
   /// From time 0 on; sites are those of `use`. Only with `keep_segments`.
-  struct Stretch {
+  struct Interval {
     Picoseconds start;
     Picoseconds end;
     PathUse use;
   };
-  [[nodiscard]] std::vector<Stretch> stretches(const Path& path) const;
+  [[nodiscard]] std::vector<Interval> intervals(const Path& path) const;
 
   [[nodiscard]] std::size_t nodes() const noexcept { return nodes_.size(); }
 
@@ -88,12 +88,12 @@ class PathPool {
   Path::Node* free_ = nullptr;  // the first of those that no path needs, linked by `before`
 };
 
-/// One stretch at the end of a path, and what came before: another one, or (`sums`) the totals up to and with it.
+/// One interval at the end of a path, and what came before: another one, or (`sums`) the totals up to and with it.
 struct Path::Node {
   PathPool* pool = nullptr;
   Node* before = nullptr;
   std::uint32_t holders = 0;
-  std::uint32_t distance = 0;  ///< stretches since the last node with sums
+  std::uint32_t distance = 0;  ///< intervals since the last node with sums
   std::int64_t duration = 0;
   PathUse use;
   std::unique_ptr<PathSums> sums;

@@ -52,14 +52,14 @@ void remember(RingQueue<Path>& queue, const Path& path, std::size_t most) {
 
 PePaths::PePaths(PathPool& pool, PeId id, const PeConfig& config)
     : pool_(pool),
-      dispatch_(Clock(config.clock)(config.scheduler.dispatch)),
+      dispatch_(Clock(config.clock)(config.scheduler.dispatch_latency)),
       setup_(config.dma.setup),
-      hop_(config.ipcq.hop),
+      hop_(config.ipcq.hop_latency),
       port_(config.dma.bandwidth),
       link_(config.ipcq.bandwidth),
       returns_(static_cast<std::size_t>(std::max(config.ipcq.depth, config.ipcq.window)) + 1),
       next_operation_{id},
-      handed_on_at_(static_cast<std::size_t>(config.scheduler.queue_depth)) {}
+      dispatched_at_(static_cast<std::size_t>(config.scheduler.queue_depth)) {}
 
 Path PePaths::extend(Path path, Picoseconds at, PathCause cause, const Flight& flight) {
   return pool_.extend(std::move(path), at, {cause, flight.site, flight.id});
@@ -79,7 +79,7 @@ void PePaths::submitted(const IssuedOperation& operation, SiteId site) {
 void PePaths::waited(const ProgramWait& wait, Picoseconds to) {
   const bool waited = to > wait.from;
   if (wait.cause == TimeCause::queue) {
-    if (waited && last_taken_.at() == to) program_ = last_taken_;
+    if (waited && last_accepted_.at() == to) program_ = last_accepted_;
   } else if (wait.cause == TimeCause::drain) {
     const Ended* first = nullptr;
     for (const Ended& ended : latest_) {
@@ -113,29 +113,29 @@ const Path* PePaths::path_of(Completion completion, Picoseconds at) const {
 
 // ---- the scheduler
 
-void PePaths::taken(Picoseconds presented, Picoseconds at) {
+void PePaths::accepted(Picoseconds presented, Picoseconds at) {
   if (at > presented) {
-    const Path& freed = handed_on_at_[next_taken_];
+    const Path& freed = dispatched_at_[next_accepted_];
     pending_.path = extend(latest({&freed, &pending_.path}, at), at, PathCause::dispatch, pending_);
   }
-  next_taken_ = after(next_taken_);
-  last_taken_ = pending_.path;
+  next_accepted_ = after(next_accepted_);
+  last_accepted_ = pending_.path;
   queue_.push_back(pending_);
 }
 
-void PePaths::handed_on(const Descriptor& operation, Picoseconds at) {
+void PePaths::dispatched(const Descriptor& operation, Picoseconds at) {
   Flight flight = take_front(queue_);
   if (flight.path.at() + dispatch_ >= at) {
     flight.path = extend(std::move(flight.path), at, PathCause::dispatch, flight);
-  } else if (last_handed_on_.at() == at || operation.engine == Engine::composite) {
-    flight.path = extend(latest({&last_handed_on_, &flight.path}, at), at, PathCause::dispatch, flight);
+  } else if (last_dispatched_.at() == at || operation.engine == Engine::composite) {
+    flight.path = extend(latest({&last_dispatched_, &flight.path}, at), at, PathCause::dispatch, flight);
   } else {  // its engine had no place
     const Path& engine = station_of(operation).last;
-    flight.path = extend(latest({&engine, &last_handed_on_, &flight.path}, at), at, PathCause::dispatch, flight);
+    flight.path = extend(latest({&engine, &last_dispatched_, &flight.path}, at), at, PathCause::dispatch, flight);
   }
-  handed_on_at_[next_handed_on_] = flight.path;
-  next_handed_on_ = after(next_handed_on_);
-  last_handed_on_ = flight.path;
+  dispatched_at_[next_dispatched_] = flight.path;
+  next_dispatched_ = after(next_dispatched_);
+  last_dispatched_ = flight.path;
   if (operation.engine == Engine::composite) {
     composites_.push_back({flight.id.sequence, flight.site, flight.path, flight.path});
     return;
@@ -175,7 +175,7 @@ Path PePaths::before_part(const Descriptor& part, const Composite& composite, Pi
   for (const Station* station : order) {
     if (const Path* end = find_at(station->recent, issued)) return *end;
   }
-  return composite.handed_on;
+  return composite.dispatched;
 }
 
 // ---- engines

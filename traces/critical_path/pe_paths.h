@@ -33,8 +33,8 @@ class PePaths {
 
   // ---- the scheduler
 
-  void taken(Picoseconds presented, Picoseconds at);
-  void handed_on(const Descriptor& operation, Picoseconds at);
+  void accepted(Picoseconds presented, Picoseconds at);
+  void dispatched(const Descriptor& operation, Picoseconds at);
   void presented(const Descriptor& part, Picoseconds issued, Picoseconds at);
 
   // ---- engines
@@ -81,7 +81,7 @@ class PePaths {
   struct Composite {
     std::int64_t sequence = 0;
     SiteId site = 0;
-    Path handed_on;
+    Path dispatched;
     Path last_part;
   };
   struct Done {
@@ -120,7 +120,7 @@ class PePaths {
   void end_flight(Station& station, Path path);
   void note_done(const Flight& flight, Path path);
   [[nodiscard]] std::size_t after(std::size_t place) const noexcept {
-    return place + 1 == handed_on_at_.size() ? 0 : place + 1;
+    return place + 1 == dispatched_at_.size() ? 0 : place + 1;
   }
   [[nodiscard]] const Path* path_of(Completion completion, Picoseconds at) const;
 
@@ -135,12 +135,12 @@ class PePaths {
   OperationId next_operation_;
   Path program_;
   Flight pending_;  // submitted, not taken
-  Path last_taken_;
-  RingQueue<Flight> queue_;         // taken, not handed on
-  std::vector<Path> handed_on_at_;  // of the last commands, as many as the queue is deep
-  std::size_t next_taken_ = 0;      // places in handed_on_at_
-  std::size_t next_handed_on_ = 0;
-  Path last_handed_on_;
+  Path last_accepted_;
+  RingQueue<Flight> queue_;          // accepted, not dispatched
+  std::vector<Path> dispatched_at_;  // of the last commands, as many as the queue is deep
+  std::size_t next_accepted_ = 0;    // places in dispatched_at_
+  std::size_t next_dispatched_ = 0;
+  Path last_dispatched_;
   std::array<Station, engine_count> stations_;
   std::vector<Composite> composites_;  // in flight
   std::vector<Done> done_;             // by slot of the completion

@@ -1,4 +1,4 @@
-// How many bytes a memory moves in each of equal stretches of time.
+// How many bytes a memory moves in each of equal intervals of time.
 #pragma once
 
 #include <cstdint>

@@ -8,11 +8,11 @@
 
 namespace kernwave::traces {
 
-/// Finds a lane for each of several stretches of time, so that those of one lane do not overlap. They come in the order
+/// Finds a lane for each of several intervals of time, so that those of one lane do not overlap. They come in the order
 /// in which they end.
 class Lanes {
  public:
-  /// The first lane whose last stretch has ended at `start`, or a new one.
+  /// The first lane whose last interval has ended at `start`, or a new one.
   [[nodiscard]] std::size_t place(Picoseconds start, Picoseconds end) {
     std::size_t lane = 0;
     while (lane < ends_.size() && ends_[lane] > start) ++lane;

@@ -48,7 +48,7 @@ struct TrackRecord {
   std::uint8_t flows = 0;  ///< behind one another in the stream's: the one that starts here, then those that end here
 };
 
-/// Collects the records of each group of tracks of each process and hands them on in blocks. The order of blocks
+/// Collects the records of each group of tracks of each process and writes them in blocks. The order of blocks
 /// follows from the records alone, whatever the order in which different streams are told of one instant.
 class TrackStreams {
  public:
@@ -80,7 +80,7 @@ class TrackStreams {
 
   Sink sink_;
   std::vector<Block> streams_;   // the block of each that is being filled
-  std::vector<Block> complete_;  // not handed on yet
+  std::vector<Block> complete_;  // not written yet
   std::vector<Block> spare_;
 };
 

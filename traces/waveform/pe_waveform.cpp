@@ -102,11 +102,11 @@ void PeWaveform::scratch_used(PeId /*pe*/, Bytes bytes, Picoseconds at) {
 
 void PeWaveform::drained(PeId /*pe*/, Picoseconds at) { signals_.set(state, at, number_of(TimeCause::idle)); }
 
-void PeWaveform::taken(const Descriptor& /*operation*/, Picoseconds /*presented*/, Picoseconds at) {
+void PeWaveform::accepted(const Descriptor& /*operation*/, Picoseconds /*presented*/, Picoseconds at) {
   signals_.add(scheduler_queue, at, 1);
 }
 
-void PeWaveform::handed_on(const Descriptor& /*operation*/, Picoseconds at) { signals_.add(scheduler_queue, at, -1); }
+void PeWaveform::dispatched(const Descriptor& /*operation*/, Picoseconds at) { signals_.add(scheduler_queue, at, -1); }
 
 void PeWaveform::arrived(const Descriptor& operation, Picoseconds at) {
   if (is_serial(operation)) signals_.add(queue_of(operation), at, 1);

@@ -37,12 +37,12 @@ void WaveformObserver::drained(PeId pe, Picoseconds at) {
   if (PeWaveform* waveform = of(pe)) waveform->drained(pe, at);
 }
 
-void WaveformObserver::taken(const Descriptor& operation, Picoseconds presented, Picoseconds at) {
-  if (PeWaveform* waveform = of(operation.id.pe)) waveform->taken(operation, presented, at);
+void WaveformObserver::accepted(const Descriptor& operation, Picoseconds presented, Picoseconds at) {
+  if (PeWaveform* waveform = of(operation.id.pe)) waveform->accepted(operation, presented, at);
 }
 
-void WaveformObserver::handed_on(const Descriptor& operation, Picoseconds at) {
-  if (PeWaveform* waveform = of(operation.id.pe)) waveform->handed_on(operation, at);
+void WaveformObserver::dispatched(const Descriptor& operation, Picoseconds at) {
+  if (PeWaveform* waveform = of(operation.id.pe)) waveform->dispatched(operation, at);
 }
 
 void WaveformObserver::arrived(const Descriptor& operation, Picoseconds at) {

@@ -29,8 +29,8 @@ class WaveformObserver : public PeObserver, public ChannelObserver {
   void wait_ends(const ProgramWait& wait, Picoseconds to) override;
   void scratch_used(PeId pe, Bytes bytes, Picoseconds at) override;
   void drained(PeId pe, Picoseconds at) override;
-  void taken(const Descriptor& operation, Picoseconds presented, Picoseconds at) override;
-  void handed_on(const Descriptor& operation, Picoseconds at) override;
+  void accepted(const Descriptor& operation, Picoseconds presented, Picoseconds at) override;
+  void dispatched(const Descriptor& operation, Picoseconds at) override;
   void arrived(const Descriptor& operation, Picoseconds at) override;
   void service_begins(const Descriptor& operation, Picoseconds at) override;
   void service_ends(const Descriptor& operation, Picoseconds at) override;

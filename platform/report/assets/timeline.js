@@ -83,7 +83,7 @@ const timeline = (() => {
     return `${all} from ${charts.timeText(recorded.from_ps)} on.`;
   }
 
-  /// Makes the visible stretch of time `factor` times as long, around its middle; 0: everything.
+  /// Makes the visible interval of time `factor` times as long, around its middle; 0: everything.
   function zoom(chart, factor) {
     const shown = chart.getOption().dataZoom.find(one => one.id === "time");
     const middle = (shown.start + shown.end) / 2;

@@ -12,7 +12,7 @@ namespace kernwave {
 /// A min-heap by (time, port id, arrival): the order never depends on who called first within an instant. An Item has
 /// members `at`, when it is due, and `port`, the TargetPort that it came by.
 template <typename Item>
-class TimedQueue {
+class ArbitrationQueue {
  public:
   void push(const Item& item) {
     heap_.push_back(Entry{item, pushed_++});

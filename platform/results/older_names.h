@@ -1,0 +1,11 @@
+// Result documents that an earlier version has written.
+#pragma once
+
+#include "platform/json/json.h"
+
+namespace kernwave::platform {
+
+/// The document with the names of today for what has been renamed since; any other document as it is.
+[[nodiscard]] Json with_current_names(const Json& document);
+
+}  // namespace kernwave::platform
