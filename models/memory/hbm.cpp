@@ -151,6 +151,14 @@ void Hbm::write(Bytes offset, const std::uint8_t* from, Bytes count) {
   if (mode_ == DataMode::full) store_.write(offset, from, count);
 }
 
+void Hbm::reserve(Bytes offset, Bytes count) {
+  if (mode_ == DataMode::full) store_.reserve(offset, count);
+}
+
+void Hbm::write_reserved(Bytes offset, const std::uint8_t* from, Bytes count) const {
+  if (mode_ == DataMode::full) store_.write_reserved(offset, from, count);
+}
+
 Bytes Hbm::first_unwritten(Bytes offset, Bytes count) const {
   return mode_ == DataMode::full ? store_.first_unwritten(offset, count) : offset + count;
 }

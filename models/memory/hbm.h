@@ -46,6 +46,10 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   /// Time-free access. Mode `none`: reads give zeroes, writes are dropped. The range must lie inside the capacity.
   void read(Bytes offset, std::uint8_t* out, Bytes count) const;
   void write(Bytes offset, const std::uint8_t* from, Bytes count);
+  /// The same write in two steps, of much data: the range has its place and counts as written, then its bytes come,
+  /// disjoint parts from several threads at once.
+  void reserve(Bytes offset, Bytes count);
+  void write_reserved(Bytes offset, const std::uint8_t* from, Bytes count) const;
   /// The first byte of the range that nobody has written, with or without time; offset + count if all were, and in mode
   /// `none`, in which nobody knows.
   [[nodiscard]] Bytes first_unwritten(Bytes offset, Bytes count) const;

@@ -12,16 +12,10 @@ using FourFloats __attribute__((vector_size(16))) = float;
 constexpr std::int64_t lanes = 4;
 constexpr std::int64_t block_rows = 4;
 constexpr std::int64_t block_vectors = 2;
-constexpr std::int64_t block_cols = block_vectors * lanes;
+constexpr std::int64_t panel_cols = block_vectors * lanes;
 
-struct Product {
-  const float* a;
-  const float* b;
-  float* out;
-  std::int64_t m;
-  std::int64_t k;
-  std::int64_t n;
-};
+/// Panels of `panel_cols` columns, filled up with zeros.
+[[nodiscard]] std::int64_t panels_of(std::int64_t cols) noexcept { return (cols + panel_cols - 1) / panel_cols; }
 
 [[nodiscard]] FourFloats load(const float* from) noexcept {
   FourFloats value;
@@ -29,87 +23,101 @@ struct Product {
   return value;
 }
 
-/// A block of the output in registers; the bounds are constants so that the compiler unrolls.
-void full_block(const Product& p, std::int64_t row, std::int64_t col) {
-  FourFloats sum[block_rows][block_vectors];  // NOLINT(modernize-avoid-c-arrays): registers
-  for (std::int64_t i = 0; i < block_rows; ++i) {
-    for (std::int64_t j = 0; j < block_vectors; ++j) sum[i][j] = load(p.out + (row + i) * p.n + col + j * lanes);
+/// `Rows` rows of `a`, k apart, times a panel, added to as many rows of `out`. Sums stay in registers: the bounds are
+/// constants, so that the compiler unrolls.
+template <std::int64_t Rows>
+void multiply_block(const float* a, const float* panel, std::int64_t k, float* out, std::int64_t out_stride) {
+  FourFloats sum[Rows][block_vectors];  // NOLINT(modernize-avoid-c-arrays): registers
+  for (std::int64_t i = 0; i < Rows; ++i) {
+    for (std::int64_t j = 0; j < block_vectors; ++j) sum[i][j] = load(out + i * out_stride + j * lanes);
   }
-  const float* a = p.a + row * p.k;
-  const float* b = p.b + col;
-  for (std::int64_t k = 0; k < p.k; ++k, ++a, b += p.n) {
-    const FourFloats b0 = load(b);
-    const FourFloats b1 = load(b + lanes);
-    for (std::int64_t i = 0; i < block_rows; ++i) {
-      const float factor = a[i * p.k];
+  for (std::int64_t step = 0; step < k; ++step, ++a, panel += panel_cols) {
+    const FourFloats b0 = load(panel);
+    const FourFloats b1 = load(panel + lanes);
+    for (std::int64_t i = 0; i < Rows; ++i) {
+      const float factor = a[i * k];
       const FourFloats spread = {factor, factor, factor, factor};
       sum[i][0] += spread * b0;
       sum[i][1] += spread * b1;
     }
   }
-  for (std::int64_t i = 0; i < block_rows; ++i) {
+  for (std::int64_t i = 0; i < Rows; ++i) {
     for (std::int64_t j = 0; j < block_vectors; ++j) {
-      std::memcpy(p.out + (row + i) * p.n + col + j * lanes, &sum[i][j], sizeof sum[i][j]);
+      std::memcpy(out + i * out_stride + j * lanes, &sum[i][j], sizeof sum[i][j]);
     }
   }
 }
 
-void ragged_block(const Product& p, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) {
-  for (std::int64_t i = row; i < row + rows; ++i) {
-    for (std::int64_t j = col; j < col + cols; ++j) {
-      float sum = p.out[i * p.n + j];
-      for (std::int64_t k = 0; k < p.k; ++k) sum += p.a[i * p.k + k] * p.b[k * p.n + j];
-      p.out[i * p.n + j] = sum;
-    }
+/// `rows` rows of `a` times one panel, which stays in the cache.
+void multiply_panel(const float* a, std::int64_t rows, const float* panel, std::int64_t k, float* out,
+                    std::int64_t out_stride) {
+  std::int64_t row = 0;
+  for (; row + block_rows <= rows; row += block_rows) {
+    multiply_block<block_rows>(a + row * k, panel, k, out + row * out_stride, out_stride);
   }
+  for (; row < rows; ++row) multiply_block<1>(a + row * k, panel, k, out + row * out_stride, out_stride);
 }
 
-void multiply_packed(const Product& p) {
-  for (std::int64_t row = 0; row < p.m; row += block_rows) {
-    const std::int64_t rows = std::min(block_rows, p.m - row);
-    for (std::int64_t col = 0; col < p.n; col += block_cols) {
-      const std::int64_t cols = std::min(block_cols, p.n - col);
-      if (rows == block_rows && cols == block_cols) {
-        full_block(p, row, col);
-      } else {
-        ragged_block(p, row, rows, col, cols);
-      }
-    }
-  }
-}
-
-void pack(const TensorBytes& tensor, std::vector<float>& packed) {
+void pack_rows(const TensorBytes& tensor, std::vector<float>& packed) {
   const std::int64_t cols = tensor.view.cols;
   packed.resize(static_cast<std::size_t>(tensor.view.elements()));
-  // A transposed view is read along its contiguous rows and turned, so that conversion runs over adjacent bytes.
-  if (tensor.view.row_stride == 1 && tensor.view.col_stride != 1 && tensor.view.rows > 1) {
-    TensorBytes turned = tensor;
-    std::swap(turned.view.rows, turned.view.cols);
-    std::swap(turned.view.row_stride, turned.view.col_stride);
-    std::vector<float> line(static_cast<std::size_t>(turned.view.cols));
-    for (std::int64_t row = 0; row < turned.view.rows; ++row) {
-      read_row(turned, row, line.data());
-      for (std::int64_t col = 0; col < turned.view.cols; ++col) {
-        packed[static_cast<std::size_t>(col * cols + row)] = line[static_cast<std::size_t>(col)];
-      }
-    }
-    return;
-  }
   for (std::int64_t row = 0; row < tensor.view.rows; ++row) read_row(tensor, row, packed.data() + row * cols);
+}
+
+/// Panel after panel, each with its rows one behind another.
+void pack_panels(const TensorBytes& tensor, std::vector<float>& line, std::vector<float>& packed) {
+  const std::int64_t rows = tensor.view.rows;
+  const std::int64_t panels = panels_of(tensor.view.cols);
+  packed.resize(static_cast<std::size_t>(panels * rows * panel_cols));
+  line.assign(static_cast<std::size_t>(panels * panel_cols), 0.0F);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    read_row(tensor, row, line.data());
+    float* to = packed.data() + row * panel_cols;
+    for (std::int64_t panel = 0; panel < panels; ++panel, to += rows * panel_cols) {
+      std::memcpy(to, line.data() + panel * panel_cols, panel_cols * sizeof(float));
+    }
+  }
+}
+
+/// The same of a transposed view: its columns are read, whose elements are adjacent, a panel at a time, and turned.
+void pack_transposed(const TensorBytes& tensor, std::vector<float>& lines, std::vector<float>& packed) {
+  const std::int64_t rows = tensor.view.rows;
+  const std::int64_t cols = tensor.view.cols;
+  TensorBytes turned = tensor;
+  std::swap(turned.view.rows, turned.view.cols);
+  std::swap(turned.view.row_stride, turned.view.col_stride);
+  packed.resize(static_cast<std::size_t>(panels_of(cols) * rows * panel_cols));
+  lines.resize(static_cast<std::size_t>(rows * panel_cols));
+  float* to = packed.data();
+  for (std::int64_t first = 0; first < cols; first += panel_cols) {
+    const std::int64_t count = std::min(panel_cols, cols - first);
+    for (std::int64_t i = 0; i < count; ++i) read_row(turned, first + i, lines.data() + i * rows);
+    std::fill(lines.begin() + count * rows, lines.end(), 0.0F);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t i = 0; i < panel_cols; ++i) *to++ = lines[static_cast<std::size_t>(i * rows + row)];
+    }
+  }
+}
+
+[[nodiscard]] bool is_transposed(const ScratchOperand& view) noexcept {
+  return view.row_stride == 1 && view.col_stride != 1 && view.rows > 1;
 }
 
 }  // namespace
 
 void MatrixMultiplier::multiply(const TensorBytes& a, const TensorBytes& b, const TensorBytes& out, bool accumulate) {
-  pack(a, a_);
-  pack(b, b_);
-  if (accumulate) {
-    pack(out, out_);
-  } else {
-    out_.assign(static_cast<std::size_t>(out.view.elements()), 0.0F);
+  const std::int64_t k = a.view.cols;
+  const std::int64_t panels = panels_of(b.view.cols);
+  const std::int64_t stride = panels * panel_cols;
+  pack_rows(a, a_);
+  is_transposed(b.view) ? pack_transposed(b, lines_, b_) : pack_panels(b, lines_, b_);
+  out_.assign(static_cast<std::size_t>(out.view.rows * stride), 0.0F);
+  for (std::int64_t row = 0; accumulate && row < out.view.rows; ++row) read_row(out, row, out_.data() + row * stride);
+  for (std::int64_t panel = 0; panel < panels; ++panel) {
+    multiply_panel(a_.data(), a.view.rows, b_.data() + panel * k * panel_cols, k, out_.data() + panel * panel_cols,
+                   stride);
   }
-  multiply_packed({a_.data(), b_.data(), out_.data(), a.view.rows, a.view.cols, b.view.cols});
-  for (std::int64_t row = 0; row < out.view.rows; ++row) write_row(out, row, out_.data() + row * out.view.cols);
+  for (std::int64_t row = 0; row < out.view.rows; ++row) write_row(out, row, out_.data() + row * stride);
 }
 
 }  // namespace kernwave::numeric

@@ -18,9 +18,10 @@ class MatrixMultiplier {
   void multiply(const TensorBytes& a, const TensorBytes& b, const TensorBytes& out, bool accumulate);
 
  private:
-  std::vector<float> a_;
-  std::vector<float> b_;
-  std::vector<float> out_;
+  std::vector<float> a_;      // row by row
+  std::vector<float> b_;      // in panels of a few columns
+  std::vector<float> out_;    // row by row, as wide as all panels
+  std::vector<float> lines_;  // on their way into panels
 };
 
 }  // namespace kernwave::numeric

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/numeric/sixteen_bit_floats.h"
 #include "models/protocol/descriptor.h"
 
 namespace kernwave::numeric {
@@ -19,12 +20,6 @@ struct TensorBytes {
 
 /// One row of `count` adjacent elements.
 [[nodiscard]] ScratchOperand dense_row(DType dtype, std::int64_t count) noexcept;
-
-/// IEEE 754 binary16 and bfloat16, rounding to nearest even; NaN and infinities survive.
-[[nodiscard]] std::uint16_t f32_to_f16(float value) noexcept;
-[[nodiscard]] std::uint16_t f32_to_bf16(float value) noexcept;
-[[nodiscard]] float f16_to_f32(std::uint16_t bits) noexcept;
-[[nodiscard]] float bf16_to_f32(std::uint16_t bits) noexcept;
 
 /// One row, converted. Integers become the nearest float; a boolean 0 or 1.
 void read_row(const TensorBytes& tensor, std::int64_t row, float* out);

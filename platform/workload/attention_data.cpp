@@ -7,8 +7,6 @@
 #include <limits>
 #include <utility>
 
-#include "platform/workload/random_data.h"
-
 namespace kernwave::platform {
 
 namespace {
@@ -26,23 +24,23 @@ namespace {
 
 }  // namespace
 
+RandomTensor AttentionData::numbers(std::int64_t program, Part part) const {
+  constexpr std::uint64_t parts = 3;
+  return {task_.seed, static_cast<std::uint64_t>(program) * parts + static_cast<std::uint64_t>(part)};
+}
+
 std::vector<float> AttentionData::values(std::int64_t program, Part part) const {
   const kernels::RingSequence& tokens = task_.tokens_of(program);
-  constexpr std::uint64_t parts = 3;
-  const RandomTensor tensor(task_.seed, static_cast<std::uint64_t>(program) * parts + static_cast<std::uint64_t>(part));
   const std::int64_t count = part == Part::q ? tokens.queries.tokens() * task_.args.group : tokens.keys.tokens();
-  return tensor.values(0, count * task_.args.head_dim, task_.args.dtype);
+  return numbers(program, part).values(0, count * task_.args.head_dim, task_.args.dtype);
 }
 
 void AttentionData::place(System& system) const {
   for (std::int64_t program = 0; program < task_.programs(); ++program) {
-    const std::vector<float> q = values(program, Part::q);
-    const std::vector<float> k = values(program, Part::k);
-    const std::vector<float> v = values(program, Part::v);
     for (std::int64_t rank = 0; rank < task_.ranks; ++rank) {
-      write_rows(system, layout_.query_rows(rank, program), q);
-      write_rows(system, layout_.key_rows(rank, program), k);
-      write_rows(system, layout_.value_rows(rank, program), v);
+      write_rows(system, layout_.query_rows(rank, program), numbers(program, Part::q));
+      write_rows(system, layout_.key_rows(rank, program), numbers(program, Part::k));
+      write_rows(system, layout_.value_rows(rank, program), numbers(program, Part::v));
     }
     constexpr float nothing = std::numeric_limits<float>::quiet_NaN();
     for (const SequenceRows& rows : layout_.output_rows(program)) fill_rows(system, rows, nothing);

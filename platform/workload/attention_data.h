@@ -8,6 +8,7 @@
 #include "platform/workload/attention_reference.h"
 #include "platform/workload/attention_task.h"
 #include "platform/workload/numeric_error.h"
+#include "platform/workload/random_data.h"
 
 namespace kernwave::platform {
 
@@ -26,6 +27,7 @@ class AttentionData {
  private:
   enum class Part : std::uint8_t { q, k, v };
 
+  [[nodiscard]] RandomTensor numbers(std::int64_t program, Part part) const;
   [[nodiscard]] std::vector<float> values(std::int64_t program, Part part) const;
   [[nodiscard]] AttentionArithmetic arithmetic(std::int64_t program) const;
   [[nodiscard]] AttentionReference reference(std::int64_t program) const;

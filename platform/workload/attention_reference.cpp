@@ -23,11 +23,24 @@ constexpr std::int64_t block_queries = 32;
 /// Eigen blocks its products by the host's cache sizes, which would let the last bits differ between hosts.
 void pin_blocking() { Eigen::setCpuCacheSizes(32'768, 262'144, 2'097'152); }
 
-[[nodiscard]] Matrix to_matrix(const std::vector<float>& values, std::int64_t rows, std::int64_t cols) {
+/// Keys whose K is in float64 at a time: they stay in the cache. A multiple of the rows that Eigen takes at once.
+constexpr std::int64_t block_keys = 512;
+
+[[nodiscard]] Eigen::Map<const Floats> matrix_of(const std::vector<float>& values, std::int64_t rows,
+                                                 std::int64_t cols) {
   if (static_cast<std::int64_t>(values.size()) != rows * cols) {
     throw std::invalid_argument("attention_reference: a tensor's size disagrees with the shape");
   }
-  return Eigen::Map<const RowMajor<float>>(values.data(), rows, cols).cast<double>();
+  return {values.data(), rows, cols};
+}
+
+/// Calls `block(first, count)` for keys 0 ... keys - 1, `block_keys` at a time. The last block has up to twice as many:
+/// a product with few keys may round otherwise than a part of one with many.
+template <typename Block>
+void for_each_block_of_keys(std::int64_t keys, Block block) {
+  std::int64_t first = 0;
+  for (; keys - first >= 2 * block_keys; first += block_keys) block(first, block_keys);
+  if (first < keys) block(first, keys - first);
 }
 
 [[nodiscard]] std::int64_t keys_seen_by(const AttentionProblem& problem, std::int64_t query) {
@@ -42,13 +55,18 @@ class Head {
        const std::vector<float>& v)
       : problem_(problem),
         rows_(problem.s_q * problem.group),
-        queries_(to_matrix(q, rows_, problem.head_dim)),
-        keys_(to_matrix(k, problem.s_kv, problem.head_dim)),
-        values_(to_matrix(v, problem.s_kv, problem.head_dim)),
-        key_norms_(keys_.rowwise().norm()),
+        queries_(matrix_of(q, rows_, problem.head_dim)),
+        keys_(matrix_of(k, problem.s_kv, problem.head_dim)),
+        values_(matrix_of(v, problem.s_kv, problem.head_dim)),
+        key_norms_(problem.s_kv),
         bound_(problem.arithmetic, problem.head_dim, problem.scale) {
     const auto elements = static_cast<std::size_t>(rows_ * problem.head_dim);
     const auto rows = static_cast<std::size_t>(rows_);
+    Matrix keys;
+    for_each_block_of_keys(problem.s_kv, [&](std::int64_t first, std::int64_t count) {
+      keys = keys_.middleRows(first, count).cast<double>();
+      key_norms_.segment(first, count) = keys.rowwise().norm();
+    });
     reference_.out.assign(elements, 0.0);
     reference_.out_bounds.assign(elements, 0.0);
     reference_.lse.assign(rows, -std::numeric_limits<double>::infinity());
@@ -69,27 +87,39 @@ class Head {
     if (keys == 0) return;
     const std::int64_t first_row = first * problem_.group;
     const std::int64_t rows = count * problem_.group;
-    Matrix p = problem_.scale * (queries_.middleRows(first_row, rows) * keys_.topRows(keys).transpose());
+    const Matrix queries = queries_.middleRows(first_row, rows).cast<double>();
+    Matrix p = scores(queries, keys);
     Floats errors = Floats::Zero(rows, keys);
     std::vector<double> denominators(static_cast<std::size_t>(rows));
     for (std::int64_t row = 0; row < rows; ++row) {
       const std::int64_t seen = keys_seen_by(problem_, first + row / problem_.group);
       std::fill(p.data() + row * keys + seen, p.data() + (row + 1) * keys, 0.0);
       if (seen == 0) continue;
-      denominators[static_cast<std::size_t>(row)] =
-          softmax(first_row + row, seen, p.data() + row * keys, errors.data() + row * keys);
+      denominators[static_cast<std::size_t>(row)] = softmax(first_row + row, queries.data() + row * problem_.head_dim,
+                                                            seen, p.data() + row * keys, errors.data() + row * keys);
     }
     multiply(first_row, p, errors, denominators);
   }
 
+  /// Scaled, of some queries with the first keys.
+  [[nodiscard]] Matrix scores(const Matrix& queries, std::int64_t keys) const {
+    Matrix scores(queries.rows(), keys);
+    Matrix block;
+    for_each_block_of_keys(keys, [&](std::int64_t first, std::int64_t count) {
+      block = keys_.middleRows(first, count).cast<double>();
+      scores.middleCols(first, count).noalias() = problem_.scale * (queries * block.transpose());
+    });
+    return scores;
+  }
+
   /// The scores of a row to probabilities, in place, and to the errors of their products with V; returns the error of
   /// the row's sum, relative to it.
-  double softmax(std::int64_t row, std::int64_t seen, double* scores, float* errors) {
+  double softmax(std::int64_t row, const double* query, std::int64_t seen, double* scores, float* errors) {
     AttentionBound::Row context;
     const auto [least, most] = std::minmax_element(scores, scores + seen);
     context.max = *most;
     context.max_abs = std::max(std::abs(*least), std::abs(*most));
-    context.query = bound_.weighted_norm(queries_.data() + row * problem_.head_dim);
+    context.query = bound_.weighted_norm(query);
     double sum = 0.0;
     for (std::int64_t key = 0; key < seen; ++key) {
       errors[key] = static_cast<float>(bound_.weight_error(context, scores[key], key_norms_[key]));
@@ -119,16 +149,19 @@ class Head {
     Eigen::Map<Matrix> out(reference_.out.data() + first_row * d, p.rows(), d);
     Floats numerators = Floats::Zero(p.rows(), d);
     Matrix partial_sums = Matrix::Zero(p.rows(), d);
+    Matrix values;
+    Floats magnitudes;
     std::int64_t key = 0;
     for (const std::int64_t length : chains()) {
       const std::int64_t end = std::min(key + length, p.cols());
       Matrix sum = Matrix::Zero(p.rows(), d);
       for (; key < end; key += AttentionBound::interval) {
         const std::int64_t count = std::min(AttentionBound::interval, end - key);
-        magnitudes_ = values_.middleRows(key, count).cwiseAbs().cast<float>();
-        numerators.noalias() += errors.middleCols(key, count) * magnitudes_;
+        values = values_.middleRows(key, count).cast<double>();
+        magnitudes = values_.middleRows(key, count).cwiseAbs();
+        numerators.noalias() += errors.middleCols(key, count) * magnitudes;
         if (bound_.knows_partial_sums()) add_magnitudes(count, sum, partial_sums);
-        sum.noalias() += p.middleCols(key, count) * values_.middleRows(key, count);
+        sum.noalias() += p.middleCols(key, count) * values;
         if (bound_.knows_partial_sums()) add_magnitudes(count, sum, partial_sums);
       }
       key = end;
@@ -157,12 +190,11 @@ class Head {
 
   const AttentionProblem& problem_;
   std::int64_t rows_;
-  Matrix queries_;
-  Matrix keys_;
-  Matrix values_;
+  Eigen::Map<const Floats> queries_;
+  Eigen::Map<const Floats> keys_;
+  Eigen::Map<const Floats> values_;
   Eigen::VectorXd key_norms_;
   AttentionBound bound_;
-  Floats magnitudes_;
   AttentionReference reference_;
 };
 

@@ -89,6 +89,13 @@ std::vector<std::string> GemmWorkload::plan() const {
 
 namespace {
 
+/// Writing rounds.
+[[nodiscard]] MakeNumbers numbers(std::uint64_t seed, std::uint64_t tensor) {
+  return [numbers = RandomTensor(seed, tensor)](std::int64_t first, std::int64_t count, float* out) {
+    numbers.write(first, count, DType::f32, out);
+  };
+}
+
 [[nodiscard]] std::vector<float> matrix(std::uint64_t seed, std::uint64_t tensor, std::int64_t elements, DType dtype) {
   return RandomTensor(seed, tensor).values(0, elements, dtype);
 }
@@ -96,8 +103,8 @@ namespace {
 }  // namespace
 
 void GemmWorkload::place_data(System& system) const {
-  write(system, {args_.a, args_.m, args_.k, args_.k, args_.dtype}, matrix(seed_, 0, args_.m * args_.k, args_.dtype));
-  write(system, {args_.b, args_.k, args_.n, args_.n, args_.dtype}, matrix(seed_, 1, args_.k * args_.n, args_.dtype));
+  write(system, {args_.a, args_.m, args_.k, args_.k, args_.dtype}, numbers(seed_, 0));
+  write(system, {args_.b, args_.k, args_.n, args_.n, args_.dtype}, numbers(seed_, 1));
   fill(system, {args_.c, args_.m, args_.n, args_.n, args_.dtype}, std::numeric_limits<float>::quiet_NaN());
 }
 

@@ -8,8 +8,8 @@
 
 namespace kernwave::platform {
 
-/// The nearest value of a float type, ties to even.
-[[nodiscard]] float round_to(DType dtype, float value) noexcept;
+/// Rounds values, in place, to the nearest of a float type, ties to even.
+void round_to(DType dtype, float* values, std::int64_t count);
 
 /// A tensor of independent, nearly normal values of mean 0 and variance 1. Each element is a function of (seed, tensor,
 /// index) alone, so that any part can be made without the others.
@@ -24,6 +24,7 @@ class RandomTensor {
 
   [[nodiscard]] float operator[](std::int64_t index) const noexcept;
   /// Elements first, first + 1, ..., rounded to a storage type.
+  void write(std::int64_t first, std::int64_t count, DType dtype, float* out) const;
   [[nodiscard]] std::vector<float> values(std::int64_t first, std::int64_t count, DType dtype) const;
 
  private:

@@ -16,14 +16,16 @@ using kernels::Span;
 
 }  // namespace
 
-void write_rows(System& system, const SequenceRows& rows, const std::vector<float>& all) {
-  std::vector<float> shard;
+void write_rows(System& system, const SequenceRows& rows, const RandomTensor& numbers) {
   for (std::int64_t i = 0; i < rows.tokens.chunks_per_rank(); ++i) {
     const Span chunk = rows.tokens.chunk(rows.rank, i);
-    const auto begin = all.begin() + chunk.first * rows.width;
-    shard.insert(shard.end(), begin, begin + chunk.count * rows.width);
+    const std::int64_t before = rows.tokens.offset_in_shard(rows.rank, i) * rows.stride * size_of(rows.dtype);
+    // Writing rounds.
+    write(system, {rows.base + Bytes(before), chunk.count, rows.width, rows.stride, rows.dtype},
+          [&numbers, start = chunk.first * rows.width](std::int64_t first, std::int64_t count, float* out) {
+            numbers.write(start + first, count, DType::f32, out);
+          });
   }
-  write(system, tensor_of(rows), shard);
 }
 
 void fill_rows(System& system, const SequenceRows& rows, float value) { fill(system, tensor_of(rows), value); }

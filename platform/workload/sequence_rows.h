@@ -6,6 +6,7 @@
 
 #include "kernels/attention/sharding.h"
 #include "models/system/system.h"
+#include "platform/workload/random_data.h"
 
 namespace kernwave::platform {
 
@@ -19,8 +20,8 @@ struct SequenceRows {
   std::int64_t rank = 0;
 };
 
-/// Writes to HBM what the rank holds of `all`, the rows of the whole sequence.
-void write_rows(System& system, const SequenceRows& rows, const std::vector<float>& all);
+/// Writes to HBM what the rank holds of the whole sequence, whose rows are `numbers`, one behind another.
+void write_rows(System& system, const SequenceRows& rows, const RandomTensor& numbers);
 void fill_rows(System& system, const SequenceRows& rows, float value);
 /// The rows of the whole sequence, from all ranks that hold some.
 [[nodiscard]] std::vector<float> gather_rows(const System& system, const std::vector<SequenceRows>& ranks);

@@ -58,8 +58,8 @@ TEST_F(Extremes, StacksTooLargeForTheHostNameTheirKey) {
 
 TEST_F(Extremes, DataTooLargeForTheHostNameTheOptionThatNeedsNone) {
   if (!testing::addresses_can_be_limited) GTEST_SKIP() << "AddressSanitizer";
-  // A of 2^15 x 2^14 f16 is 1 GiB in HBM, and 2 GiB as f32 on its way there.
-  expect_failure(run_in_3_gb("run gemm --m 32768 --n 256 --k 16384 --quiet --json out.json"),
+  // A of 2^17 x 2^14 f16 is 4 GiB in HBM.
+  expect_failure(run_in_3_gb("run gemm --m 131072 --n 256 --k 16384 --quiet --json out.json"),
                  {"no memory left for the data of gemm", "--data none"});
 }
 

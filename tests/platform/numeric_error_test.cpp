@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/workload/float_format.h"
 #include "platform/workload/random_data.h"
 
 namespace kernwave::platform::numeric_error_test {
@@ -135,10 +136,30 @@ TEST(NumericErrors, NeedWholeRowsOfEqualLength) {
 
 // B20 for inputs: rounding is to nearest even.
 TEST(RandomTensors, AreRoundedToTheStorageType) {
-  EXPECT_EQ(round_to(DType::f16, 2049.0F), 2048.0F);
-  EXPECT_EQ(round_to(DType::f16, 2051.0F), 2052.0F);
-  EXPECT_EQ(round_to(DType::bf16, 257.0F), 256.0F);
-  EXPECT_EQ(round_to(DType::f32, 0.1F), 0.1F);
+  const auto rounded = [](DType dtype, float value) {
+    round_to(dtype, &value, 1);
+    return value;
+  };
+  EXPECT_EQ(rounded(DType::f16, 2049.0F), 2048.0F);
+  EXPECT_EQ(rounded(DType::f16, 2051.0F), 2052.0F);
+  EXPECT_EQ(rounded(DType::bf16, 257.0F), 256.0F);
+  EXPECT_EQ(rounded(DType::f32, 0.1F), 0.1F);
+}
+
+/// Elements made many at a time, whatever their number and place in a vector of the processor.
+TEST(RandomTensors, AreElementByElementTheFunctionOfTheirIndexRounded) {
+  const RandomTensor tensor(11, 4);
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    const FloatFormat format = FloatFormat::of(dtype);
+    for (const std::int64_t count : {1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 100, 1023, 1025, 2500}) {
+      const std::int64_t first = 7 * count;
+      const auto values = tensor.values(first, count, dtype);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const float expected = format.round(static_cast<double>(tensor[first + i]));
+        ASSERT_EQ(values[static_cast<std::size_t>(i)], expected) << name_of(dtype) << ", " << i << " of " << count;
+      }
+    }
+  }
 }
 
 /// An element does not depend on where its tile starts.

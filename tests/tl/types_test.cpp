@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include "models/numeric/tensor_bytes.h"
@@ -116,6 +118,122 @@ TEST(Types, ANanWithASmallPayloadStaysANan) {
       float value = 0.0F;
       std::memcpy(&value, &bits, sizeof value);
       EXPECT_TRUE(format.is_nan(format.from_f32(value))) << format.name << " of " << bits;
+    }
+  }
+}
+
+/// A row of `numbers.size()` elements of the type, `step` elements apart, from the f32 numbers and back.
+struct StoredRow {
+  StoredRow(const Format& format, const std::vector<float>& numbers, std::int32_t step)
+      : bytes(numbers.size() * static_cast<std::size_t>(step) * 2 + 1) {
+    // At an odd address, where no vector of the processor is aligned.
+    tensor.data = bytes.data() + 1;
+    tensor.view = numeric::dense_row(format.dtype, static_cast<std::int64_t>(numbers.size()));
+    tensor.view.col_stride = step;
+    numeric::write_row(tensor, 0, numbers.data());
+  }
+
+  [[nodiscard]] std::uint16_t bits(std::size_t i) const {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, tensor.element(0, static_cast<std::int64_t>(i)), sizeof bits);
+    return bits;
+  }
+
+  std::vector<std::uint8_t> bytes;
+  numeric::TensorBytes tensor;
+};
+
+[[nodiscard]] std::uint32_t bits_of(float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+/// The nearest 16-bit value by its definition: of two neighbours in order of magnitude the nearer, or the even one.
+[[nodiscard]] std::uint16_t nearest_bits(const Format& format, float value) {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000U : 0U);
+  const double magnitude = std::abs(static_cast<double>(value));
+  std::uint16_t below = 0;
+  std::uint16_t above = format.infinity_bits();  // counts as the next power of two
+  if (magnitude >= format.magnitude(above)) return static_cast<std::uint16_t>(above | sign);
+  while (above - below > 1) {
+    const auto middle = static_cast<std::uint16_t>((below + above) / 2);
+    (format.magnitude(middle) <= magnitude ? below : above) = middle;
+  }
+  const double up = format.magnitude(above) - magnitude;
+  const double down = magnitude - format.magnitude(below);
+  const bool to_above = up < down || (up == down && (above & 1U) == 0);
+  return static_cast<std::uint16_t>((to_above ? above : below) | sign);
+}
+
+// B20: rows are converted many elements at a time; every value, in rows of every length up to a few vectors.
+TEST(Types, RowsOfEverySixteenBitValueAreReadAsElementsAre) {
+  for (const Format& format : formats) {
+    std::vector<std::uint16_t> all(0x10000);
+    std::iota(all.begin(), all.end(), std::uint16_t{0});
+    numeric::TensorBytes tensor;
+    tensor.data = reinterpret_cast<std::uint8_t*>(all.data());
+    std::vector<float> read(all.size());
+    for (std::int64_t first = 0, length = 1; first < 0x10000; first += length, length = length % 70 + 1) {
+      length = std::min(length, 0x10000 - first);
+      numeric::TensorBytes part = tensor;
+      part.data += first * 2;
+      part.view = numeric::dense_row(format.dtype, length);
+      numeric::read_row(part, 0, read.data() + first);
+    }
+    for (std::uint32_t value = 0; value <= 0xFFFFU; ++value) {
+      const auto bits = static_cast<std::uint16_t>(value);
+      ASSERT_EQ(bits_of(read[value]), bits_of(format.to_f32(bits))) << format.name << " bits " << bits;
+      if (format.is_nan(bits)) continue;
+      ASSERT_EQ(nearest_bits(format, read[value]), bits) << format.name;
+    }
+  }
+}
+
+// B20: by the definition, over all sizes of numbers, dense and with gaps.
+TEST(Types, RowsOfF32RoundToTheNearestSixteenBitValue) {
+  std::vector<float> numbers;
+  for (std::uint32_t exponent = 0; exponent < 255; ++exponent) {  // the edges of each power of two
+    for (const std::uint32_t fraction : {0U, 1U, 0xFFFU, 0x1000U, 0x1001U, 0x3000U, 0x7FFFU, 0x8000U, 0x8001U, 0x18000U,
+                                         0x7FF000U, 0x7F8000U, 0x7FFFFFU}) {
+      const std::uint32_t bits = (exponent << 23U) | fraction;
+      for (const std::uint32_t signed_bits : {bits, bits | 0x80000000U}) {
+        float value = 0.0F;
+        std::memcpy(&value, &signed_bits, sizeof value);
+        numbers.push_back(value);
+      }
+    }
+  }
+  std::mt19937 random(20);  // the same numbers on every machine
+  for (int i = 0; i < 200'000; ++i) {
+    const auto bits = static_cast<std::uint32_t>(random());
+    float value = 0.0F;
+    std::memcpy(&value, &bits, sizeof value);
+    if (!std::isnan(value)) numbers.push_back(value);
+    numbers.push_back(static_cast<float>(static_cast<std::int32_t>(random())) * 0x1p-29F);  // -4 ... 4
+  }
+  for (const Format& format : formats) {
+    for (const std::int32_t step : {1, 3}) {
+      const StoredRow row(format, numbers, step);
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        ASSERT_EQ(row.bits(i), nearest_bits(format, numbers[i])) << format.name << " of " << numbers[i];
+      }
+    }
+  }
+}
+
+// B20
+TEST(Types, NanInARowStaysTheQuietNanOfItsSign) {
+  std::vector<float> numbers(37, 1.0F);
+  for (std::size_t i = 0; i < numbers.size(); i += 2) {
+    const std::uint32_t bits = 0x7F800001U + static_cast<std::uint32_t>(i) * 0x1234U + (i % 4 == 0 ? 0x80000000U : 0U);
+    std::memcpy(&numbers[i], &bits, sizeof bits);
+  }
+  const std::array<std::uint16_t, 2> quiet = {0x7E00, 0x7FC0};
+  for (std::size_t which = 0; which < formats.size(); ++which) {
+    const StoredRow row(formats[which], numbers, 1);
+    for (std::size_t i = 0; i < numbers.size(); i += 2) {
+      EXPECT_EQ(row.bits(i), quiet[which] | (i % 4 == 0 ? 0x8000U : 0U)) << formats[which].name << ", element " << i;
     }
   }
 }
