@@ -1,6 +1,7 @@
 // What all writers of files have in common: how a run ended, and what can go wrong with a file.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -14,6 +15,13 @@ struct RunNote {
   std::string reason;    ///< why not: "deadlock", "interrupted", ...
   Picoseconds end;       ///< simulated time at which the run ended
 };
+
+/// The last instant that a run has reached: what observers were told of later ones, ahead of simulated time, has not
+/// happened. All that was told of a complete run has.
+[[nodiscard]] inline Picoseconds last_instant(const RunNote& note) noexcept {
+  constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
+  return note.complete ? end_of_time : note.end;
+}
 
 /// A file that could not be written: what() is the reason alone, the caller knows the path.
 class WriteError : public std::runtime_error {

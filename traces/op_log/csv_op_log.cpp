@@ -7,6 +7,7 @@
 #include "traces/files/background_writer.h"
 #include "traces/op_log/append_text.h"
 #include "traces/op_log/csv_file.h"
+#include "traces/op_log/operation_order.h"
 #include "traces/op_log/operation_recorder.h"
 
 namespace kernwave::traces {
@@ -64,7 +65,8 @@ class CsvOpLog::File {
 
   CsvFile file_;
   std::vector<WorkText> work_;
-  BackgroundWriter<OperationBatch> writer_{[this](const OperationBatch& batch) { write(batch); }};
+  OperationOrder order_{[this](const OperationBatch& batch) { write(batch); }};
+  BackgroundWriter<ToldOperations> writer_{[this](ToldOperations& told) { order_.take(told); }};
   OperationRecorder recorder_{writer_};
 };
 
@@ -107,8 +109,9 @@ void CsvOpLog::File::write_row(const OperationBatch& batch, const OperationEntry
 }
 
 void CsvOpLog::File::close(const RunNote& note) {
-  recorder_.finish();
+  recorder_.finish(last_instant(note));
   writer_.finish();
+  order_.finish();
   if (!note.complete) {
     std::string reason = note.reason;
     std::replace(reason.begin(), reason.end(), '\n', ' ');

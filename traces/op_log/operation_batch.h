@@ -40,4 +40,13 @@ struct OperationBatch {
   }
 };
 
+/// Operations in the order in which they were told. `work` of an entry is an index into all the work records so far,
+/// from 0 on.
+struct ToldOperations {
+  OperationBatch batch;
+  Picoseconds settled;  ///< no operation that ends before is told any more
+
+  void clear() noexcept { batch.clear(); }
+};
+
 }  // namespace kernwave::traces

@@ -1,20 +1,13 @@
 #include "traces/op_log/operation_recorder.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace kernwave::traces {
 
 namespace {
 
-constexpr std::size_t batch_rows = 8192;
-
-[[nodiscard]] bool is_before(const OperationEntry& a, const OperationEntry& b) noexcept {
-  const auto key = [](const OperationEntry& entry) {
-    return std::make_tuple(entry.end.count(), entry.id.pe.count(), entry.id.sequence, entry.id.part);
-  };
-  return key(a) < key(b);
-}
+/// Few enough to stay in a processor's cache until the thread has them.
+constexpr std::size_t batch_operations = 2048;
 
 [[nodiscard]] std::int64_t detail_of(const Descriptor& descriptor) noexcept {
   if (const auto* dma = std::get_if<DmaDescriptor>(&descriptor.work)) {
@@ -54,58 +47,37 @@ void OperationRecorder::submitted(const IssuedOperation& operation) {
 
 void OperationRecorder::completed(const CompletedOperation& operation) {
   if (writer_.failed()) return;
-  if (operation.end > held_end_) {
-    release();
-    held_end_ = operation.end;
-  }
-  OperationEntry entry;
+  OperationEntry& entry = told_.batch.entries.emplace_back();
   entry.id = operation.descriptor.id;
   entry.work = work_.index_of(operation.descriptor, operation.where);
+  if (entry.work == known_work_) {
+    told_.batch.new_work.push_back(work_.record(entry.work));
+    ++known_work_;
+  }
   entry.issued = operation.issued;
   entry.start = operation.start;
   entry.end = operation.end;
   entry.detail = detail_of(operation.descriptor);
   if (entry.id.part == 0) note_dependencies(operation, entry);
-  held_.push_back(entry);
+  if (told_.batch.entries.size() >= batch_operations) hand_over(now());
 }
 
 void OperationRecorder::note_dependencies(const CompletedOperation& operation, OperationEntry& entry) {
   OnePe& pe = of(entry.id.pe);
   if (operation.completion.slot >= pe.in_flight.size()) return;
   Sequences& dependencies = pe.in_flight[operation.completion.slot];
-  entry.first_dependency = held_dependencies_.size();
+  Sequences& all = told_.batch.dependencies;
+  entry.first_dependency = all.size();
   entry.dependencies = static_cast<std::uint32_t>(dependencies.size());
-  held_dependencies_.insert(held_dependencies_.end(), dependencies.begin(), dependencies.end());
+  all.insert(all.end(), dependencies.begin(), dependencies.end());
   dependencies.clear();
 }
 
-void OperationRecorder::release() {
-  if (held_.size() > 1) std::sort(held_.begin(), held_.end(), is_before);
-  for (OperationEntry& entry : held_) {
-    const auto first = held_dependencies_.begin() + static_cast<std::ptrdiff_t>(entry.first_dependency);
-    entry.first_dependency = batch_.dependencies.size();
-    batch_.dependencies.insert(batch_.dependencies.end(), first, first + entry.dependencies);
-    entry.work = number_of_work(entry.work);
-    batch_.entries.push_back(entry);
-  }
-  held_.clear();
-  held_dependencies_.clear();
-  if (batch_.entries.size() >= batch_rows) writer_.exchange(batch_);
+void OperationRecorder::hand_over(Picoseconds settled) {
+  told_.settled = settled;
+  writer_.exchange(told_);
 }
 
-std::uint32_t OperationRecorder::number_of_work(std::uint32_t index) {
-  if (index >= numbers_.size()) numbers_.resize(index + 1, 0);
-  std::uint32_t& number = numbers_[index];
-  if (number == 0) {
-    number = ++last_number_;
-    batch_.new_work.push_back(work_.record(index));
-  }
-  return number;
-}
-
-void OperationRecorder::finish() {
-  release();
-  if (!batch_.entries.empty()) writer_.exchange(batch_);
-}
+void OperationRecorder::finish(Picoseconds end) { hand_over(end + Picoseconds(1)); }
 
 }  // namespace kernwave::traces

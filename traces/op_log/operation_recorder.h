@@ -1,9 +1,10 @@
-// Makes rows of the op log out of what PEs tell, in an order that depends on nothing but the run.
+// Makes entries of the op log out of what PEs tell.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "models/base/systemc.h"
 #include "models/pe/pe_observer.h"
 #include "traces/files/background_writer.h"
 #include "traces/op_log/operation_batch.h"
@@ -11,17 +12,19 @@
 
 namespace kernwave::traces {
 
-/// Hands batches of rows to a writer. Rows of one instant are held back until it has passed, and sorted.
+/// Hands operations to a writer's thread in the order in which they are told; `OperationOrder` makes rows of them.
 class OperationRecorder : public PeObserver {
  public:
-  explicit OperationRecorder(BackgroundWriter<OperationBatch>& writer) : writer_(writer) {}
+  explicit OperationRecorder(BackgroundWriter<ToldOperations>& writer) : writer_(writer) {}
+
+  [[nodiscard]] bool takes_ends_ahead() const override { return true; }
 
   void depends(PeId pe, Completion on) override;
   void submitted(const IssuedOperation& operation) override;
   void completed(const CompletedOperation& operation) override;
 
-  /// No operation will follow: hands on what is left.
-  void finish();
+  /// No operation will follow: hands on what is left. What was told ahead of `end` never happened.
+  void finish(Picoseconds end);
 
  private:
   using Sequences = std::vector<std::int64_t>;
@@ -34,19 +37,14 @@ class OperationRecorder : public PeObserver {
 
   [[nodiscard]] OnePe& of(PeId pe);
   void note_dependencies(const CompletedOperation& operation, OperationEntry& entry);
-  /// Moves what is held back to the batch.
-  void release();
-  [[nodiscard]] std::uint32_t number_of_work(std::uint32_t index);
+  void hand_over(Picoseconds settled);
 
-  BackgroundWriter<OperationBatch>& writer_;
+  SimulatedTime now;
+  BackgroundWriter<ToldOperations>& writer_;
   std::vector<OnePe> pes_;
   WorkTable work_;
-  std::vector<std::uint32_t> numbers_;  // of work records by index; 0: not written yet
-  std::uint32_t last_number_ = 0;
-  std::vector<OperationEntry> held_;  // `work` is an index, `first_dependency` counts from the list below
-  Sequences held_dependencies_;
-  Picoseconds held_end_;
-  OperationBatch batch_;
+  std::uint32_t known_work_ = 0;  // records that the writer has, or will have with the next batch
+  ToldOperations told_;
 };
 
 }  // namespace kernwave::traces

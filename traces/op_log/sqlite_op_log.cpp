@@ -9,6 +9,7 @@
 #include "traces/files/background_writer.h"
 #include "traces/files/pending_file.h"
 #include "traces/op_log/append_text.h"
+#include "traces/op_log/operation_order.h"
 #include "traces/op_log/operation_recorder.h"
 #include "traces/op_log/sqlite_database.h"
 #include "traces/op_log/sqlite_schema.h"
@@ -81,7 +82,7 @@ class SqliteOpLog::File {
     SqliteStatement row;
   };
 
-  void finish_rows();
+  void finish_rows(Picoseconds end);
   void write(const OperationBatch& batch);
   void write_work(const WorkRecord& work);
   void bind_row(SqliteStatement& statement, int row, const OperationBatch& batch, const OperationEntry& entry);
@@ -91,8 +92,10 @@ class SqliteOpLog::File {
   SqliteDatabase database_;
   std::unique_ptr<Statements> statements_;
   std::vector<fmt::memory_buffer> texts_ = std::vector<fmt::memory_buffer>(rows_at_once);
-  BackgroundWriter<OperationBatch> writer_{[this](const OperationBatch& batch) { write(batch); }};
+  OperationOrder order_{[this](const OperationBatch& batch) { write(batch); }};
+  BackgroundWriter<ToldOperations> writer_{[this](ToldOperations& told) { order_.take(told); }};
   OperationRecorder recorder_{writer_};
+  bool has_all_rows_ = false;
 };
 
 void SqliteOpLog::File::write(const OperationBatch& batch) {
@@ -141,7 +144,7 @@ void SqliteOpLog::File::bind_row(SqliteStatement& statement, int row, const Oper
 }
 
 void SqliteOpLog::File::write_path(const std::vector<PathSegment>& path) {
-  finish_rows();
+  finish_rows(last_instant({}));  // a path is known of a complete run alone
   database_.execute("BEGIN");
   Places places(database_);
   SqliteStatement insert(database_, "INSERT INTO path_row VALUES (NULL,?,?,?,?,?,?,?)");
@@ -160,13 +163,16 @@ void SqliteOpLog::File::write_path(const std::vector<PathSegment>& path) {
   database_.execute("COMMIT");
 }
 
-void SqliteOpLog::File::finish_rows() {
-  recorder_.finish();
+void SqliteOpLog::File::finish_rows(Picoseconds end) {
+  if (has_all_rows_) return;
+  has_all_rows_ = true;
+  recorder_.finish(end);
   writer_.finish();
+  order_.finish();
 }
 
 void SqliteOpLog::File::close(const RunNote& note, const RunFacts& facts) {
-  finish_rows();
+  finish_rows(last_instant(note));
   write_run(note, facts);
   database_.execute(sqlite_indices);
   statements_.reset();

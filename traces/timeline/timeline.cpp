@@ -47,11 +47,8 @@ Timeline::Timeline(const std::string& path, Compression compression, const Syste
       pes_(writer_.tracks().pes()),
       traffic_(static_cast<std::size_t>(2 * config.cubes), Traffic{BandwidthBins(traffic_bin), {}, 0}) {}
 
-void Timeline::add(std::size_t process, TrackGroup group, const TrackRecord& record, Picoseconds at,
-                   const OperationFlows* flows) {
-  if (streams_.add(process, group, record, at, flows == nullptr ? nullptr : flows->ids.data())) {
-    streams_.hand_on(now());
-  }
+void Timeline::add(std::size_t process, TrackGroup group, const TrackRecord& record, const OperationFlows* flows) {
+  if (streams_.add(process, group, record, flows == nullptr ? nullptr : flows->ids.data())) streams_.hand_on(now());
 }
 
 // ---- the program
@@ -69,7 +66,7 @@ void Timeline::add_issue(PeId pe, const TrackRecord& like) {
   TrackRecord record = like;
   record.start = program.issue_from;
   record.end = program.issue_to;
-  add(index_of(pe), TrackGroup::kernel, record, record.end);
+  add(index_of(pe), TrackGroup::kernel, record);
   program.issue_from = program.issue_to;
 }
 
@@ -142,7 +139,7 @@ void Timeline::add_wait(const ProgramWait& wait, Picoseconds to) {
     record.other = awaited->kind;
     record.value = LoadFlows::sequence_of(wait.on, program.next_sequence);
   }
-  add(index_of(wait.pe), TrackGroup::kernel, record, to);
+  add(index_of(wait.pe), TrackGroup::kernel, record);
 }
 
 void Timeline::scratch_used(PeId pe, Bytes bytes, Picoseconds at) {
@@ -157,9 +154,10 @@ void Timeline::add_scratch(std::size_t pe, Value& value, Picoseconds known_at) {
   TrackRecord record;
   record.form = TrackRecord::Form::counter;
   record.start = value.at;
+  record.end = known_at;
   record.value = value.value;
   value.written = value.value;
-  add(pe, TrackGroup::scratch, record, known_at);
+  add(pe, TrackGroup::scratch, record);
 }
 
 // ---- engines
@@ -183,7 +181,7 @@ void Timeline::completed(const CompletedOperation& operation) {
     record.starts_flow = flows->starts;
     record.message = is_receive(descriptor);
   }
-  add(index_of(descriptor.id.pe), group, record, operation.end, flows);
+  add(index_of(descriptor.id.pe), group, record, flows);
 }
 
 // ---- memory
@@ -212,15 +210,16 @@ void Timeline::add_traffic(Traffic& traffic, std::size_t process, TrackGroup gro
   TrackRecord record;
   record.form = TrackRecord::Form::counter;
   record.start = from;
+  record.end = known_at;
   record.value = traffic.written = bytes.count();
-  add(process, group, record, known_at);
+  add(process, group, record);
 }
 
 // ---- the end
 
 void Timeline::close(const RunNote& note) {
   add_what_is_open(note);
-  streams_.hand_on_all();
+  streams_.hand_on_all(last_instant(note));
   if (!note.complete) writer_.mark_all("run incomplete: " + note.reason, note.end);
   writer_.flush();
   file_.close();
@@ -230,7 +229,7 @@ void Timeline::close(const RunNote& note) {
 void Timeline::add_what_is_open(const RunNote& note) {
   for (std::size_t i = 0; i < pes_.size(); ++i) {
     PeState& program = pes_[i];
-    if (program.waits && note.end > program.wait.from) add_wait(program.wait, note.end);
+    if (program.waits) add_wait(program.wait, std::max(note.end, program.wait.from));
     add_scratch(i, program.scratch, std::max(note.end, program.scratch.at));
   }
   for (std::size_t i = 0; i < traffic_.size(); ++i) {

@@ -36,6 +36,7 @@ class Timeline : public PeObserver, public ChannelObserver {
   /// A write has failed: `close` will throw.
   [[nodiscard]] bool failed() const noexcept { return file_.failed(); }
 
+  [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override;
   void depends(PeId pe, Completion on) override;
   void submitted(const IssuedOperation& operation) override;
@@ -80,8 +81,7 @@ class Timeline : public PeObserver, public ChannelObserver {
   [[nodiscard]] PeState& state(PeId pe) { return pes_[static_cast<std::size_t>(pe.count())]; }
   [[nodiscard]] static const InFlight* find(const PeState& pe, Completion completion) noexcept;
   [[nodiscard]] static OperationFlows flows_of(PeState& pe, const IssuedOperation& operation);
-  void add(std::size_t process, TrackGroup group, const TrackRecord& record, Picoseconds at,
-           const OperationFlows* flows = nullptr);
+  void add(std::size_t process, TrackGroup group, const TrackRecord& record, const OperationFlows* flows = nullptr);
   void add_issue(PeId pe, const TrackRecord& like);
   void add_wait(const ProgramWait& wait, Picoseconds to);
   void add_scratch(std::size_t pe, Value& value, Picoseconds known_at);

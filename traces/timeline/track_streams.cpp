@@ -10,8 +10,25 @@ namespace {
 
 constexpr std::size_t block_records = 128;
 
+[[nodiscard]] Picoseconds end_of(const TrackStreams::Block& block) { return block.records.back().end; }
+
 [[nodiscard]] bool precedes(const TrackStreams::Block& a, const TrackStreams::Block& b) {
-  return std::make_tuple(a.last.count(), a.process, a.group) < std::make_tuple(b.last.count(), b.process, b.group);
+  return std::make_tuple(end_of(a).count(), a.process, a.group) <
+         std::make_tuple(end_of(b).count(), b.process, b.group);
+}
+
+/// Whether a run that has reached `end` and no later instant has come to the record.
+[[nodiscard]] bool has_happened(const TrackRecord& record, Picoseconds end) {
+  switch (record.form) {
+    case TrackRecord::Form::issue:
+    case TrackRecord::Form::wait:
+      return record.end <= end || record.start < end;
+    case TrackRecord::Form::counter:
+      return record.start <= end;
+    case TrackRecord::Form::service:
+      break;
+  }
+  return record.end <= end;
 }
 
 }  // namespace
@@ -24,19 +41,17 @@ TrackStreams::TrackStreams(std::size_t processes, Sink sink)
   }
 }
 
-bool TrackStreams::add(std::size_t process, TrackGroup group, const TrackRecord& record, Picoseconds at,
-                       const std::uint64_t* flows) {
+bool TrackStreams::add(std::size_t process, TrackGroup group, const TrackRecord& record, const std::uint64_t* flows) {
   Block& block = stream(process, group);
   block.records.push_back(record);
   if (flows != nullptr) block.flows.insert(block.flows.end(), flows, flows + record.flows);
-  block.last = at;
   if (block.records.size() < block_records) return false;
-  complete(block);
+  full_.push_back(take(block));
   return true;
 }
 
 /// The stream goes on with an empty block.
-void TrackStreams::complete(Block& stream) {
+TrackStreams::Block TrackStreams::take(Block& stream) {
   Block next;
   if (!spare_.empty()) {
     next = std::move(spare_.back());
@@ -44,34 +59,59 @@ void TrackStreams::complete(Block& stream) {
   }
   next.process = stream.process;
   next.group = stream.group;
-  next.last = stream.last;
-  complete_.push_back(std::exchange(stream, std::move(next)));
+  return std::exchange(stream, std::move(next));
 }
 
 void TrackStreams::hand_on(Picoseconds now) {
   const auto later =
-      std::stable_partition(complete_.begin(), complete_.end(), [now](const Block& block) { return block.last < now; });
-  write(static_cast<std::size_t>(later - complete_.begin()));
+      std::stable_partition(full_.begin(), full_.end(), [now](const Block& block) { return end_of(block) < now; });
+  write(full_, static_cast<std::size_t>(later - full_.begin()));
 }
 
-void TrackStreams::hand_on_all() {
-  for (Block& block : streams_) {
-    if (!block.records.empty()) complete(block);
+void TrackStreams::hand_on_all(Picoseconds end) {
+  std::vector<Block> whole;
+  std::vector<Block> partial;
+  const auto add = [&](Block&& block) {
+    cut(block, end);
+    if (block.records.empty()) return;
+    (block.records.size() == block_records ? whole : partial).push_back(std::move(block));
+  };
+  for (Block& block : full_) add(std::move(block));
+  full_.clear();
+  for (Block& block : streams_) add(take(block));
+  write(whole, whole.size());
+  write(partial, partial.size());
+}
+
+void TrackStreams::cut(Block& block, Picoseconds end) {
+  const bool of_memory = block.group == TrackGroup::hbm_read || block.group == TrackGroup::hbm_write;
+  if (of_memory || block.records.empty() || end_of(block) <= end) return;  // a memory knows what it will carry
+  std::vector<TrackRecord> records;
+  std::vector<std::uint64_t> flows;
+  auto flow = block.flows.begin();
+  for (TrackRecord& record : block.records) {
+    if (has_happened(record, end)) {
+      record.end = std::min(record.end, end);
+      records.push_back(record);
+      flows.insert(flows.end(), flow, flow + record.flows);
+    }
+    flow += record.flows;
   }
-  write(complete_.size());
+  block.records = std::move(records);
+  block.flows = std::move(flows);
 }
 
-/// The first `count` of those that are complete, in order.
-void TrackStreams::write(std::size_t count) {
-  const auto end = complete_.begin() + static_cast<std::ptrdiff_t>(count);
-  std::stable_sort(complete_.begin(), end, precedes);
-  for (auto block = complete_.begin(); block != end; ++block) {
+/// The first `count` of them, in order.
+void TrackStreams::write(std::vector<Block>& blocks, std::size_t count) {
+  const auto end = blocks.begin() + static_cast<std::ptrdiff_t>(count);
+  std::stable_sort(blocks.begin(), end, precedes);
+  for (auto block = blocks.begin(); block != end; ++block) {
     sink_(*block);
     block->records.clear();
     block->flows.clear();
     spare_.push_back(std::move(*block));
   }
-  complete_.erase(complete_.begin(), end);
+  blocks.erase(blocks.begin(), end);
 }
 
 }  // namespace kernwave::traces

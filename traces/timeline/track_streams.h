@@ -36,7 +36,7 @@ struct TrackRecord {
   enum class Form : std::uint8_t { service, issue, wait, counter };
 
   Picoseconds start;
-  Picoseconds end;
+  Picoseconds end;             ///< of a counter: when it was known, at `start` or later
   std::int64_t value = 0;      ///< sequence number of the operation, -1: none; of a counter: its value
   KindNumber kind = no_kind;   ///< none of an issue of nothing known, of a counter
   KindNumber other = no_kind;  ///< the operation waited for
@@ -49,7 +49,9 @@ struct TrackRecord {
 };
 
 /// Collects the records of each group of tracks of each process and writes them in blocks. The order of blocks
-/// follows from the records alone, whatever the order in which different streams are told of one instant.
+/// follows from the records alone, whatever the order in which different streams are told, and however far ahead of
+/// simulated time: full blocks by the end of their last record, then those that the end of the run has left partly
+/// filled, likewise.
 class TrackStreams {
  public:
   struct Block {
@@ -57,30 +59,32 @@ class TrackStreams {
     TrackGroup group = TrackGroup::kernel;
     std::vector<TrackRecord> records;
     std::vector<std::uint64_t> flows;
-    Picoseconds last;  ///< when its last record was known, or later
   };
   using Sink = std::function<void(const Block&)>;
 
   TrackStreams(std::size_t processes, Sink sink);
 
-  /// Records of one stream come in order. `at` never descends in a stream and is never before simulated time. Returns
-  /// whether a block has become complete: it is time to `hand_on`.
-  [[nodiscard]] bool add(std::size_t process, TrackGroup group, const TrackRecord& record, Picoseconds at,
+  /// Ends of records never descend in a stream, and are never before simulated time. Returns whether a block has become
+  /// full: it is time to `hand_on`.
+  [[nodiscard]] bool add(std::size_t process, TrackGroup group, const TrackRecord& record,
                          const std::uint64_t* flows = nullptr);
   /// Hands on what nothing can precede any more.
   void hand_on(Picoseconds now);
-  void hand_on_all();
+  /// Hands on what is left of a run that has reached `end` and no later instant: services that end later have not
+  /// ended, and what a program does or waits for in that instant ends there.
+  void hand_on_all(Picoseconds end);
 
  private:
   [[nodiscard]] Block& stream(std::size_t process, TrackGroup group) {
     return streams_[process * track_group_count + static_cast<std::size_t>(group)];
   }
-  void complete(Block& stream);
-  void write(std::size_t count);
+  [[nodiscard]] Block take(Block& stream);
+  static void cut(Block& block, Picoseconds end);
+  void write(std::vector<Block>& blocks, std::size_t count);
 
   Sink sink_;
-  std::vector<Block> streams_;   // the block of each that is being filled
-  std::vector<Block> complete_;  // not written yet
+  std::vector<Block> streams_;  // the block of each that is being filled
+  std::vector<Block> full_;     // not written yet
   std::vector<Block> spare_;
 };
 

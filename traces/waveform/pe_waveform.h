@@ -24,6 +24,7 @@ class PeWaveform : public PeObserver {
   /// Shows those of `signals_of(pe)` that have a place.
   PeWaveform(SignalPlaces places, SignalSink& sink) : signals_(std::move(places), sink) {}
 
+  [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override;
   void submitted(const IssuedOperation& operation) override;
   void wait_begins(const ProgramWait& wait) override;

@@ -23,6 +23,7 @@ class WaveformObserver : public PeObserver, public ChannelObserver {
   [[nodiscard]] PeObserver* pe_observer() noexcept { return has_pes_ ? this : nullptr; }
   [[nodiscard]] ChannelObserver* channel_observer() noexcept { return has_memories_ ? this : nullptr; }
 
+  [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override;
   void submitted(const IssuedOperation& operation) override;
   void wait_begins(const ProgramWait& wait) override;
