@@ -12,7 +12,7 @@
 #include <string>
 
 #include "kernels/tl/launch.h"
-#include "models/system/run.h"
+#include "models/run/run.h"
 #include "models/system/system.h"
 #include "tests/property/program_generator.h"
 #include "tests/property/program_kernel.h"

@@ -68,10 +68,8 @@ class EventPacket {
 
 }  // namespace
 
-PerfettoWriter::PerfettoWriter(ByteStream& file, const SystemConfig& config, const SliceKinds& kinds,
-                               Picoseconds hbm_bin)
+PerfettoWriter::PerfettoWriter(ByteStream& file, const SystemConfig& config, Picoseconds hbm_bin)
     : file_(file),
-      kinds_(kinds),
       hbm_bin_(hbm_bin),
       tracks_(config),
       event_names_{interned::event_names, {}},

@@ -17,10 +17,12 @@ namespace kernwave::traces {
 /// What is the same in all slices of a kind is encoded once. The file depends on what is written and its order alone.
 class PerfettoWriter {
  public:
-  /// `hbm_bin`: the time over which a value of an HBM counter counts bytes. Outlived by all of its arguments.
-  PerfettoWriter(ByteStream& file, const SystemConfig& config, const SliceKinds& kinds, Picoseconds hbm_bin);
+  /// `hbm_bin`: the time over which a value of an HBM counter counts bytes. Outlived by `file`.
+  PerfettoWriter(ByteStream& file, const SystemConfig& config, Picoseconds hbm_bin);
 
   [[nodiscard]] const PerfettoTracks& tracks() const noexcept { return tracks_; }
+  /// The kinds of slices that follow those known so far, before the first block with one of them.
+  void learn(const std::vector<SliceKind>& kinds) { kinds_.insert(kinds_.end(), kinds.begin(), kinds.end()); }
   void write(const TrackStreams::Block& block);
   /// An instant on the kernel track of each PE that has one, and on a track that belongs to none.
   void mark_all(const std::string& text, Picoseconds at);
@@ -52,7 +54,7 @@ class PerfettoWriter {
   [[nodiscard]] std::uint64_t number_of(TextTable& table, const std::string& text);
 
   ByteStream& file_;
-  const SliceKinds& kinds_;
+  std::vector<SliceKind> kinds_;
   Picoseconds hbm_bin_;
   PerfettoTracks tracks_;
   ProtobufWriter out_;

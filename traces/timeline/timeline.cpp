@@ -41,11 +41,48 @@ constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
 
 Timeline::Timeline(const std::string& path, Compression compression, const SystemConfig& config)
     : pending_(path),
+      streams_(PerfettoTracks(config).processes(), [this](TrackStreams::Block& block) { take(block); }),
+      pes_(PerfettoTracks(config).pes()),
+      traffic_(static_cast<std::size_t>(2 * config.cubes), Traffic{BandwidthBins(traffic_bin), {}, 0}),
       file_(pending_.descriptor(), compression),
-      writer_(file_, config, kinds_, traffic_bin),
-      streams_(writer_.tracks().processes(), [this](const TrackStreams::Block& block) { writer_.write(block); }),
-      pes_(writer_.tracks().pes()),
-      traffic_(static_cast<std::size_t>(2 * config.cubes), Traffic{BandwidthBins(traffic_bin), {}, 0}) {}
+      writer_(file_, config, traffic_bin),
+      background_([this](Batch& batch) {
+        writer_.learn(batch.new_kinds);
+        for (std::size_t i = 0; i < batch.count; ++i) writer_.write(batch.blocks[i]);
+        file_.check();
+      }) {}
+
+// ---- to the thread
+
+/// Takes the block over; what it gets in exchange has room.
+void Timeline::Batch::add(TrackStreams::Block& block) {
+  if (count == blocks.size()) blocks.emplace_back();
+  std::swap(blocks[count++], block);
+}
+
+void Timeline::Batch::clear() noexcept {
+  for (std::size_t i = 0; i < count; ++i) {
+    blocks[i].records.clear();
+    blocks[i].flows.clear();
+  }
+  count = 0;
+  new_kinds.clear();
+}
+
+void Timeline::take(TrackStreams::Block& block) {
+  constexpr std::size_t batch_blocks = 8;
+  batch_.add(block);
+  if (batch_.count == batch_blocks) hand_over();
+}
+
+void Timeline::hand_over() {
+  for (; known_kinds_ < kinds_.size(); ++known_kinds_) {
+    batch_.new_kinds.push_back(kinds_[static_cast<KindNumber>(known_kinds_)]);
+  }
+  background_.exchange(batch_);
+}
+
+// ---- records
 
 void Timeline::add(std::size_t process, TrackGroup group, const TrackRecord& record, const OperationFlows* flows) {
   if (streams_.add(process, group, record, flows == nullptr ? nullptr : flows->ids.data())) streams_.hand_on(now());
@@ -220,6 +257,8 @@ void Timeline::add_traffic(Traffic& traffic, std::size_t process, TrackGroup gro
 void Timeline::close(const RunNote& note) {
   add_what_is_open(note);
   streams_.hand_on_all(last_instant(note));
+  hand_over();
+  background_.finish();
   if (!note.complete) writer_.mark_all("run incomplete: " + note.reason, note.end);
   writer_.flush();
   file_.close();

@@ -9,6 +9,7 @@
 #include "models/config/system_config.h"
 #include "models/memory/channel_observer.h"
 #include "models/pe/pe_observer.h"
+#include "traces/files/background_writer.h"
 #include "traces/files/byte_stream.h"
 #include "traces/files/output.h"
 #include "traces/files/pending_file.h"
@@ -21,8 +22,9 @@
 
 namespace kernwave::traces {
 
-/// Writes while the run goes on; what is kept does not grow with the number of operations. A process stands for a PE or
-/// a cube. Time stamps are in ns, rounded down; `start_ps` and `end_ps` of a slice are exact.
+/// Writes while the run goes on, on a thread of its own; what is kept does not grow with the number of operations. A
+/// process stands for a PE or a cube. Time stamps are in ns, rounded down; `start_ps` and `end_ps` of a slice are
+/// exact.
 class Timeline : public PeObserver, public ChannelObserver {
  public:
   /// Throws WriteError if the file cannot be made.
@@ -34,7 +36,7 @@ class Timeline : public PeObserver, public ChannelObserver {
   /// could be written; an older file is then as it was, as it is without this call.
   void close(const RunNote& note);
   /// A write has failed: `close` will throw.
-  [[nodiscard]] bool failed() const noexcept { return file_.failed(); }
+  [[nodiscard]] bool failed() const noexcept { return background_.failed(); }
 
   [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void issuing(PeId pe, SourceLocation where, Picoseconds from, Picoseconds to) override;
@@ -78,6 +80,16 @@ class Timeline : public PeObserver, public ChannelObserver {
     std::int64_t written = 0;
   };
 
+  /// Blocks on their way to the file, and the kinds that they are the first to have.
+  struct Batch {
+    std::vector<TrackStreams::Block> blocks;  // the first `count` are in use
+    std::size_t count = 0;
+    std::vector<SliceKind> new_kinds;
+
+    void add(TrackStreams::Block& block);
+    void clear() noexcept;
+  };
+
   [[nodiscard]] PeState& state(PeId pe) { return pes_[static_cast<std::size_t>(pe.count())]; }
   [[nodiscard]] static const InFlight* find(const PeState& pe, Completion completion) noexcept;
   [[nodiscard]] static OperationFlows flows_of(PeState& pe, const IssuedOperation& operation);
@@ -89,14 +101,20 @@ class Timeline : public PeObserver, public ChannelObserver {
   void add_traffic(Traffic& traffic, std::size_t process, TrackGroup group, Picoseconds from, Picoseconds known_at,
                    Bytes bytes);
   void add_what_is_open(const RunNote& note);
+  void take(TrackStreams::Block& block);
+  void hand_over();
 
   PendingFile pending_;
-  ByteStream file_;
   SliceKinds kinds_;
-  PerfettoWriter writer_;
+  std::size_t known_kinds_ = 0;  // to the writer, or with the next batch
+  Batch batch_;
   TrackStreams streams_;
   std::vector<PeState> pes_;
   std::vector<Traffic> traffic_;  // of each cube: reads, writes
+  // What the thread writes shares no line of the cache with what is above: each would wait for the other's.
+  alignas(cache_line_bytes) ByteStream file_;
+  PerfettoWriter writer_;  // the thread's, until that has ended
+  BackgroundWriter<Batch> background_;
 };
 
 }  // namespace kernwave::traces

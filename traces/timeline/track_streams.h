@@ -60,7 +60,8 @@ class TrackStreams {
     std::vector<TrackRecord> records;
     std::vector<std::uint64_t> flows;
   };
-  using Sink = std::function<void(const Block&)>;
+  /// Writes a block, or takes it over and leaves an empty one.
+  using Sink = std::function<void(Block&)>;
 
   TrackStreams(std::size_t processes, Sink sink);
 
