@@ -3,12 +3,13 @@
 namespace kernwave {
 
 Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, DataMode mode, RunLedger& ledger,
-       Connector& connector, const std::vector<Neighbour>& neighbours)
+       Connector& connector, const std::vector<Neighbour>& neighbours, const EngineList& engines)
     : sc_module(name),
       config_(config),
+      engines_(engines),
       scratch_("scratch", config.scratch, mode),
       cpu_("cpu", id, config, ledger),
-      scheduler_("scheduler", config, ledger),
+      scheduler_("scheduler", config, ledger, engines_),
       dma_("dma", config.dma, scratch_),
       gemm_("gemm", config, scratch_),
       math_("math", config, scratch_),
@@ -16,13 +17,31 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
   cpu_.set_queues(ipcq_);
   const std::string prefix = "pe" + std::to_string(id.count()) + ".";
   connector.connect(cpu_.command_socket(), scheduler_.command_socket(), prefix + "cpu_to_scheduler");
-  connector.connect(scheduler_.engine_socket(Engine::dma_read), dma_.read().command_socket(),
-                    prefix + "scheduler_to_dma_read");
-  connector.connect(scheduler_.engine_socket(Engine::dma_write), dma_.write().command_socket(),
-                    prefix + "scheduler_to_dma_write");
-  connector.connect(scheduler_.engine_socket(Engine::gemm), gemm_.command_socket(), prefix + "scheduler_to_gemm");
-  connector.connect(scheduler_.engine_socket(Engine::math), math_.command_socket(), prefix + "scheduler_to_math");
-  connector.connect(scheduler_.engine_socket(Engine::ipcq), ipcq_.command_socket(), prefix + "scheduler_to_ipcq");
+  for (const EngineRow& row : engine_rows) {
+    TargetSocket* commands = command_socket(row.engine);
+    if (commands == nullptr) continue;
+    connector.connect(scheduler_.engine_socket(row.engine), *commands,
+                      prefix + "scheduler_to_" + std::string(row.name));
+  }
+}
+
+/// Of the engines that every PE has. The scheduler has no other way in than the program's.
+TargetSocket* Pe::command_socket(Engine engine) noexcept {
+  switch (engine) {
+    case Engine::dma_read:
+      return &dma_.read().command_socket();
+    case Engine::dma_write:
+      return &dma_.write().command_socket();
+    case Engine::gemm:
+      return &gemm_.command_socket();
+    case Engine::math:
+      return &math_.command_socket();
+    case Engine::ipcq:
+      return &ipcq_.command_socket();
+    case Engine::composite:
+      break;
+  }
+  return nullptr;
 }
 
 void Pe::set_observer(PeObserver* observer) noexcept {
@@ -45,10 +64,11 @@ EngineStatistics Pe::statistics(Engine engine) const {
     case Engine::math:
       return math_.statistics();
     case Engine::ipcq:
+      return ipcq_.sends();
     case Engine::composite:
       break;
   }
-  return ipcq_.sends();
+  return {};
 }
 
 }  // namespace kernwave

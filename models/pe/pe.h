@@ -23,12 +23,16 @@ namespace kernwave {
 class Pe : public sc_core::sc_module {
  public:
   Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, DataMode mode, RunLedger& ledger,
-     Connector& connector, const std::vector<Neighbour>& neighbours = {});
+     Connector& connector, const std::vector<Neighbour>& neighbours = {}, const EngineList& engines = {});
 
   [[nodiscard]] PeId id() const noexcept { return cpu_.id(); }
   [[nodiscard]] const PeConfig& config() const noexcept { return config_; }
   [[nodiscard]] InitiatorSocket& read_socket() noexcept { return dma_.read().memory_socket(); }
   [[nodiscard]] InitiatorSocket& write_socket() noexcept { return dma_.write().memory_socket(); }
+
+  [[nodiscard]] const EngineList& engines() const noexcept { return engines_; }
+  /// Of an engine that was added to the list, to be bound: commands for its doorbell leave here.
+  [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) noexcept { return scheduler_.engine_socket(engine); }
 
   /// The memory behind both sockets is the model's own, which leaves writes of data mode `none` alone; of a memory that
   /// nobody has declared so, nothing of the kind is known (`DmaConfig::zero_writes`). During elaboration.
@@ -47,10 +51,14 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] const PeScheduler& scheduler() const noexcept { return scheduler_; }
   [[nodiscard]] const PeDma& dma() const noexcept { return dma_; }
   [[nodiscard]] GemmWork gemm_work() const { return gemm_.work(); }
+  /// Of an engine that was added to the list: none, it keeps its own.
   [[nodiscard]] EngineStatistics statistics(Engine engine) const;
 
  private:
+  [[nodiscard]] TargetSocket* command_socket(Engine engine) noexcept;
+
   PeConfig config_;
+  EngineList engines_;
   bool memory_is_own_ = false;
   PeScratch scratch_;
   PeCpu cpu_;

@@ -38,17 +38,21 @@ constexpr Picoseconds no_end(std::numeric_limits<std::int64_t>::max());
 
 }  // namespace
 
-PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger)
+PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger,
+                         const EngineList& engines)
     : sc_module(name),
       ledger_(ledger),
       dispatch_time_(Clock(config.clock)(config.scheduler.dispatch_latency)),
       queue_depth_(static_cast<std::size_t>(config.scheduler.queue_depth)),
       commands_("commands", *this),
+      engine_list_(engines),
       dispatched_at_(queue_depth_),
       composites_(dispatch_time_, config.dma.overlap_commands) {
-  constexpr std::array<const char*, engine_count> names = {"dma_read", "dma_write", "gemm", "math", "ipcq"};
   InitiatorPort::Client& client = *this;
-  for (std::size_t i = 0; i < engine_count; ++i) engines_[i] = std::make_unique<InitiatorPort>(names[i], client);
+  for (const EngineRow& row : engines) {
+    const bool is_itself = row.service == EngineService::parts;
+    engines_.push_back(is_itself ? nullptr : std::make_unique<InitiatorPort>(std::string(row.name).c_str(), client));
+  }
   KERNWAVE_HAS_PROCESS(PeScheduler);
   SC_METHOD(dispatch);
   sensitive << wake_;
@@ -90,13 +94,13 @@ void PeScheduler::dispatch() {
 bool PeScheduler::hand_on_next() {
   Payload& payload = *queue_.front().payload;
   Picoseconds at = std::max(queue_.front().accepted + dispatch_time_, last_dispatched_);
-  const std::uint64_t address = payload.get_address();
-  if (address % doorbell_stride == 0 && address / doorbell_stride < engine_count) {
-    if (!hand_on(payload, port_of(static_cast<Engine>(address / doorbell_stride)), at)) return false;
-  } else if (address == doorbell(Engine::composite)) {
-    if (!keep_composite(payload, at)) return false;
-  } else {
+  const EngineRow* engine = engine_list_.at_doorbell(payload.get_address());
+  if (engine == nullptr) {
     reject(payload);
+  } else if (engine->service == EngineService::parts) {
+    if (!keep_composite(payload, at)) return false;
+  } else if (!hand_on(payload, port_of(engine->engine), at)) {
+    return false;
   }
   dispatched_at_[static_cast<std::size_t>(dispatched_++) % queue_depth_] = at;
   last_dispatched_ = at;

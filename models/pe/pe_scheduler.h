@@ -1,7 +1,6 @@
 // Accepts commands from the CPU, dispatches each to its engine, and carries composites out part by part.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -39,7 +38,9 @@ struct CompositeStatistics {
 /// decided; engines being in-order queues, that shows in no start of an operation.
 class PeScheduler : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
-  PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger);
+  /// Outlived by `engines`.
+  PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger,
+              const EngineList& engines);
 
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) noexcept { return port_of(engine).socket(); }
@@ -81,8 +82,9 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   Picoseconds dispatch_time_;
   std::size_t queue_depth_;
   TargetPort commands_;
-  std::array<std::unique_ptr<InitiatorPort>, engine_count> engines_;
-  RingQueue<Entry> queue_;                  // accepted, not yet dispatched
+  const EngineList& engine_list_;
+  std::vector<std::unique_ptr<InitiatorPort>> engines_;  // by Engine; none of the scheduler itself
+  RingQueue<Entry> queue_;                               // accepted, not yet dispatched
   std::vector<Picoseconds> dispatched_at_;  // of the last `queue_depth` commands, by number modulo the depth
   std::int64_t accepted_ = 0;
   std::int64_t dispatched_ = 0;

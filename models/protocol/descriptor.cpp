@@ -34,23 +34,6 @@ namespace {
 
 }  // namespace
 
-std::string_view category_of(const Descriptor& descriptor) noexcept {
-  switch (descriptor.engine) {
-    case Engine::dma_read:
-    case Engine::dma_write:
-      return "memory";
-    case Engine::gemm:
-      return "gemm";
-    case Engine::math:
-      return "math";
-    case Engine::ipcq:
-      return "comm";
-    case Engine::composite:
-      return "composite";
-  }
-  return "?";
-}
-
 std::string_view name_of(const Descriptor& descriptor) {
   switch (descriptor.engine) {
     case Engine::dma_read:

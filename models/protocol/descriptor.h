@@ -15,20 +15,10 @@
 #include "models/base/dtype.h"
 #include "models/base/exact_time.h"
 #include "models/base/quantity.h"
+#include "models/protocol/engine.h"
 #include "models/protocol/math_operation.h"
 
 namespace kernwave {
-
-/// The engines of a PE, in the order of their doorbells; behind them the scheduler itself, which carries composites
-/// out.
-enum class Engine : std::uint8_t { dma_read, dma_write, gemm, math, ipcq, composite };
-inline constexpr std::size_t engine_count = 5;  // those that the scheduler hands commands to
-
-/// A command for engine e is written to address doorbell(e).
-inline constexpr std::uint64_t doorbell_stride = 0x1000;
-[[nodiscard]] constexpr std::uint64_t doorbell(Engine engine) noexcept {
-  return static_cast<std::uint64_t>(engine) * doorbell_stride;
-}
 
 /// A view of a scratch buffer: rows x cols elements, strides in elements. A broadcast dimension has stride 0.
 struct ScratchOperand {
@@ -198,8 +188,10 @@ struct Descriptor {
 static_assert(std::is_trivially_copyable_v<Descriptor>);
 static_assert(sizeof(Descriptor) <= 200, "copied once an operation");
 
-/// "memory", "gemm", "math", "comm" or "composite".
-[[nodiscard]] std::string_view category_of(const Descriptor& descriptor) noexcept;
+/// That of its engine: "memory", "gemm", "math", "comm" or "composite".
+[[nodiscard]] constexpr std::string_view category_of(const Descriptor& descriptor) noexcept {
+  return row_of(descriptor.engine).category;
+}
 /// "dma_read", "dma_write", "dot", "exp2", "ipcq_copy", "ipcq_recv", "gemm" of a composite, ...
 [[nodiscard]] std::string_view name_of(const Descriptor& descriptor);
 /// For people: "memory/dma_read of 128x128 f16 at cube 0, offset 0x4000", "gemm/dot of 4x128 f16 . 128x512 f16", ...

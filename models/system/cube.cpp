@@ -19,7 +19,7 @@ std::vector<std::int64_t> order_of(ConstructionOrder order, std::int64_t count) 
 }
 
 Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& config, DataMode mode, RunLedger& ledger,
-           Connector& connector, ConstructionOrder order)
+           Connector& connector, ConstructionOrder order, const EngineList& engines)
     : sc_module(name), id_(id), pes_(static_cast<std::size_t>(config.pes_per_cube)) {
   const std::int64_t first = id.count() * config.pes_per_cube;
   const std::int64_t channels = 2 * config.pes_per_cube;
@@ -33,7 +33,7 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
     const std::string pe_name = "pe" + std::to_string(first + index);
     pes_[static_cast<std::size_t>(index)] =
         std::make_unique<Pe>(pe_name.c_str(), PeId(first + index), config.pe, mode, ledger, connector,
-                             neighbours(config, PeId(first + index)));
+                             neighbours(config, PeId(first + index)), engines);
     pe(index).declare_memory_own();
   }
   if (order != ConstructionOrder::ascending) make_hbm();

@@ -24,7 +24,7 @@ enum class ConstructionOrder : std::uint8_t { ascending, descending, interleaved
 class Cube : public sc_core::sc_module {
  public:
   Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& config, DataMode mode, RunLedger& ledger,
-       Connector& connector, ConstructionOrder order);
+       Connector& connector, ConstructionOrder order, const EngineList& engines);
 
   [[nodiscard]] Pe& pe(std::int64_t index) { return *pes_.at(static_cast<std::size_t>(index)); }
   [[nodiscard]] const Pe& pe(std::int64_t index) const { return *pes_.at(static_cast<std::size_t>(index)); }

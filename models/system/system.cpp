@@ -1,12 +1,17 @@
 #include "models/system/system.h"
 
 #include <string>
+#include <utility>
 
 namespace kernwave {
 
 System::System(const sc_core::sc_module_name& name, const SystemConfig& config, DataMode mode, Connector& connector,
-               ConstructionOrder order)
-    : sc_module(name), config_(config), mode_(mode), cubes_(static_cast<std::size_t>(config.cubes)) {
+               ConstructionOrder order, EngineList engines)
+    : sc_module(name),
+      config_(config),
+      mode_(mode),
+      engines_(std::move(engines)),
+      cubes_(static_cast<std::size_t>(config.cubes)) {
   ledger_.set_no_progress_limit(config.run.no_progress_limit);
   const auto make_links = [&] {
     if (config.cubes > 1) links_ = std::make_unique<CubeLinks>("links", config);
@@ -15,7 +20,7 @@ System::System(const sc_core::sc_module_name& name, const SystemConfig& config, 
   for (const std::int64_t index : order_of(order, config.cubes)) {
     const std::string cube_name = "cube" + std::to_string(index);
     cubes_[static_cast<std::size_t>(index)] =
-        std::make_unique<Cube>(cube_name.c_str(), CubeId(index), config, mode, ledger_, connector, order);
+        std::make_unique<Cube>(cube_name.c_str(), CubeId(index), config, mode, ledger_, connector, order, engines_);
   }
   make_queues(connector, order);
   if (order != ConstructionOrder::ascending) make_links();

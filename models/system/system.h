@@ -20,11 +20,14 @@ namespace kernwave {
 /// p / pes_per_cube.
 class System : public sc_core::sc_module {
  public:
+  /// `engines`: those of every PE; what is added to those that every PE has is bound by whoever adds it
+  /// (`Pe::engine_socket`).
   System(const sc_core::sc_module_name& name, const SystemConfig& config, DataMode mode, Connector& connector,
-         ConstructionOrder order = ConstructionOrder::ascending);
+         ConstructionOrder order = ConstructionOrder::ascending, EngineList engines = {});
 
   [[nodiscard]] const SystemConfig& config() const noexcept { return config_; }
   [[nodiscard]] DataMode data_mode() const noexcept { return mode_; }
+  [[nodiscard]] const EngineList& engines() const noexcept { return engines_; }
   [[nodiscard]] std::int64_t pe_count() const noexcept { return config_.cubes * config_.pes_per_cube; }
   [[nodiscard]] Pe& pe(PeId id) { return cubes_.at(cube_index(id))->pe(id.count() % config_.pes_per_cube); }
   [[nodiscard]] const Pe& pe(PeId id) const {
@@ -57,6 +60,7 @@ class System : public sc_core::sc_module {
 
   SystemConfig config_;
   DataMode mode_;
+  EngineList engines_;
   RunLedger ledger_;
   std::unique_ptr<CubeLinks> links_;  // none in a system of one cube
   std::vector<std::unique_ptr<Cube>> cubes_;

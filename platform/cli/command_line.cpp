@@ -223,6 +223,7 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
 
 void add_list(CLI::App& app, ListCommand& list, std::optional<Command>& command) {
   CLI::App& sub = *app.add_subcommand("list", "Show kernels, models, presets and policies");
+  sub.add_flag("--engines", list.engines, "Print the table of a PE's engines instead");
   sub.add_flag("--operations", list.operations, "Print the table of all MATH operations instead");
   sub.callback([&list, &command] { command = list; });
 }

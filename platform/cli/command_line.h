@@ -16,7 +16,8 @@
 namespace kernwave::platform {
 
 struct ListCommand {
-  bool operations = false;
+  bool engines = false;     ///< their table instead
+  bool operations = false;  ///< likewise
 };
 
 struct RunCommand {

@@ -13,6 +13,7 @@
 #include "platform/cli/exit_code.h"
 #include "platform/cli/fifo_readers.h"
 #include "platform/cli/option_effects.h"
+#include "platform/config/engine_table.h"
 #include "platform/config/math_table.h"
 #include "platform/files/whole_file.h"
 #include "platform/headline/headline.h"
@@ -87,10 +88,9 @@ struct Invocation {
 };
 
 int carry_out(const ListCommand& list, const Invocation& invocation) {
-  if (list.operations) {
-    invocation.print("{}", operations_as_markdown());
-    return good;
-  }
+  if (list.engines) invocation.print("{}", engines_as_markdown());
+  if (list.operations) invocation.print("{}", operations_as_markdown());
+  if (list.engines || list.operations) return good;
   invocation.print("Kernels\n");
   for (const KernelDescription& kernel : kernel_catalogue()) {
     invocation.print("  {:<30}{}\n", kernel.name, kernel.description);

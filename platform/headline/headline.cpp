@@ -14,6 +14,7 @@
 #include "platform/host/child_process.h"
 #include "platform/host/interrupt.h"
 #include "platform/outputs/output_names.h"
+#include "platform/results/recorded_machine.h"
 #include "platform/results/summary.h"
 #include "platform/run/simulate.h"
 #include "platform/workload/model_shape.h"
@@ -25,7 +26,7 @@ namespace {
 
 using tl::Policy;
 
-constexpr std::int64_t kibi = 1024;
+constexpr std::int64_t k_tokens = 1024;
 
 [[nodiscard]] WorkloadRequest attention(const char* kernel, const char* model, std::int64_t s_kv) {
   WorkloadRequest request;
@@ -36,13 +37,13 @@ constexpr std::int64_t kibi = 1024;
 }
 
 [[nodiscard]] WorkloadRequest prefill_chunk(const char* model) {
-  WorkloadRequest request = attention("gqa_attention_prefill_long", model, 128 * kibi);
+  WorkloadRequest request = attention("gqa_attention_prefill_long", model, 128 * k_tokens);
   request.s_q = {512};
   return request;
 }
 
 [[nodiscard]] WorkloadRequest whole_prefill(const char* model, RingSharding sharding) {
-  WorkloadRequest request = attention("gqa_attention_prefill_long", model, 8 * kibi);
+  WorkloadRequest request = attention("gqa_attention_prefill_long", model, 8 * k_tokens);
   request.sharding = sharding;
   return request;
 }
@@ -102,13 +103,13 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
   unchecked.push_back({"ahbm-ws", Policy::stall_on_use, DataMode::none, {}, kernels::KvSource::load});
   unchecked.push_back(by_composites("ahbm"));
   return {
-      {attention("gqa_attention_decode_short", small, 8 * kibi), on_each_machine(data)},
-      {attention("gqa_attention_decode_short", large, 8 * kibi), under_each_policy("ahbm", data)},
-      {attention("gqa_attention_decode_long", small, 128 * kibi), checked_once(data)},
-      {attention("gqa_attention_decode_long", large, 128 * kibi), checked_once(data)},
-      {attention("gqa_attention_prefill_short", small, 2 * kibi), on_each_machine(data)},
-      {attention("gqa_attention_prefill_short", small, 8 * kibi), unchecked},
-      {attention("gqa_attention_prefill_short", large, 8 * kibi), unchecked},
+      {attention("gqa_attention_decode_short", small, 8 * k_tokens), on_each_machine(data)},
+      {attention("gqa_attention_decode_short", large, 8 * k_tokens), under_each_policy("ahbm", data)},
+      {attention("gqa_attention_decode_long", small, 128 * k_tokens), checked_once(data)},
+      {attention("gqa_attention_decode_long", large, 128 * k_tokens), checked_once(data)},
+      {attention("gqa_attention_prefill_short", small, 2 * k_tokens), on_each_machine(data)},
+      {attention("gqa_attention_prefill_short", small, 8 * k_tokens), unchecked},
+      {attention("gqa_attention_prefill_short", large, 8 * k_tokens), unchecked},
       {prefill_chunk(small), unchecked},
       {prefill_chunk(large), unchecked},
       {whole_prefill(small, RingSharding::contiguous), unchecked},
@@ -150,8 +151,8 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
 /// What the reduction adds to a decode that is split over eight cubes, and from which length on the split pays.
 [[nodiscard]] std::string notes_on_decode() {
   const char* model = "llama-3.1-8b";
-  const WorkloadRequest split = attention("gqa_attention_decode_long", model, 128 * kibi);
-  WorkloadRequest share = attention("gqa_attention_decode_long", model, 16 * kibi);
+  const WorkloadRequest split = attention("gqa_attention_decode_long", model, 128 * k_tokens);
+  WorkloadRequest share = attention("gqa_attention_decode_long", model, 16 * k_tokens);
   share.ranks = 1;
   const std::int64_t whole = latency_of(split);
   const std::int64_t chain = whole - latency_of(share);
@@ -160,7 +161,7 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
            latency_of(attention("gqa_attention_decode_short", model, s_kv));
   };
   std::int64_t loses = 1;
-  std::int64_t wins = 8 * kibi;
+  std::int64_t wins = 8 * k_tokens;
   while (wins - loses > 1) {
     const std::int64_t middle = (loses + wins) / 2;
     (split_pays(middle) ? wins : loses) = middle;
@@ -175,7 +176,8 @@ constexpr std::array<Policy, 3> all_policies = {Policy::blocking, Policy::lazy, 
   const Json& config = result.at("config");
   const std::string& efficiency = config.at("hbm.efficiency").as_string();
   const std::string name = config.at("preset").as_string();
-  return efficiency == "1.0" ? name : name + " @" + efficiency;
+  const bool as_shipped = recorded_machine(result).hbm.efficiency == SystemConfig().hbm.efficiency;
+  return as_shipped ? name : name + " @" + efficiency;
 }
 
 [[nodiscard]] std::string policy_name(const Json& result) {
@@ -231,8 +233,8 @@ constexpr const char* row_head = "  {:<11} {:<13}{:>11}{:>10}  {:<14}{:>8}{:>8}{
                      fmt::format("{:.3f}", static_cast<double>(latency) / static_cast<double>(bound.picoseconds)),
                      counts.at("dma_read").as_int(), counts.at("ipcq_copy").as_int(),
                      fmt::format("{:.1f}", gigabytes_per_second(result)), fmt::format("{:.1f}%", utilisation),
-                     fmt::format("{} KiB", result.at("scratch").at("peak_bytes").as_int() / kibi), links_text(result),
-                     error_text(result.at("error")),
+                     fmt::format("{} KiB", result.at("scratch").at("peak_bytes").as_int() / k_tokens),
+                     links_text(result), error_text(result.at("error")),
                      fmt::format("{:.2f}", result.at("host").at("seconds").as_double()));
 }
 

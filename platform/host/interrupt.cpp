@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "platform/host/signal_text.h"
+
 namespace kernwave::platform {
 
 namespace {
@@ -21,8 +23,6 @@ void note_signal(int signal) {
   (void)std::raise(SIGINT);  // comes when this handler has returned
 }
 
-void say(std::string_view text) { (void)!::write(STDERR_FILENO, text.data(), text.size()); }
-
 [[nodiscard]] constexpr std::string_view sender_of(int signal) noexcept {
   if (signal == SIGTERM) return " by SIGTERM";
   if (signal == SIGHUP) return " by SIGHUP";
@@ -30,9 +30,9 @@ void say(std::string_view text) { (void)!::write(STDERR_FILENO, text.data(), tex
 }
 
 void exit_interrupted(int signal) {
-  say("kernwave: interrupted");
-  say(sender_of(signal));
-  say("\n");
+  say_from_handler("kernwave: interrupted");
+  say_from_handler(sender_of(signal));
+  say_from_handler("\n");
   ::_exit(exit_code_of_signal(signal));
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "models/base/systemc.h"
+#include "platform/host/signal_text.h"
 #include "platform/text/units.h"
 
 namespace kernwave::platform {
@@ -30,8 +31,6 @@ std::string_view advice;
 #endif
 }
 
-void say(std::string_view text) { (void)!::write(STDERR_FILENO, text.data(), text.size()); }
-
 /// The address that was touched lies at the stack pointer, or a page beside it.
 void report(int signal, siginfo_t* info, void* context) {
   constexpr std::uintptr_t page = 4096;
@@ -42,10 +41,10 @@ void report(int signal, siginfo_t* info, void* context) {
     ::sigaction(signal, &action_before, nullptr);
     return;  // to the same instruction, and so to whoever was there before
   }
-  say("kernwave: stack overflow in ");
+  say_from_handler("kernwave: stack overflow in ");
   const char* thread = sc_core::sc_get_current_process_handle().name();
-  say(thread[0] == '\0' ? "the main program" : thread);
-  say(advice);
+  say_from_handler(thread[0] == '\0' ? "the main program" : thread);
+  say_from_handler(advice);
   ::_exit(1);
 }
 

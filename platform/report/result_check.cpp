@@ -43,9 +43,4 @@ void require_result_document(const Json& document, std::string_view name) {
   }
 }
 
-bool is_complete(const Json& result) {
-  const Json* complete = result.find("complete");
-  return complete == nullptr || complete->as_bool();
-}
-
 }  // namespace kernwave::platform

@@ -19,7 +19,4 @@ class ReportError : public std::runtime_error {
 /// message: a path.
 void require_result_document(const Json& document, std::string_view name);
 
-/// Whether the run came to its end. An incomplete one has `complete` false, and a `reason`.
-[[nodiscard]] bool is_complete(const Json& result);
-
 }  // namespace kernwave::platform

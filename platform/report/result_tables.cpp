@@ -5,8 +5,8 @@
 #include <string>
 
 #include "platform/results/quotient.h"
+#include "platform/results/recorded_machine.h"
 #include "platform/results/summary.h"
-#include "platform/text/units.h"
 
 namespace kernwave::platform {
 
@@ -36,7 +36,7 @@ namespace {
   ReportTable table{"Engines, per PE that worked", {"engine", "operations", "busy", "of the time"}, {}};
   if (pes == 0) return table;
   for (const Json::Member& engine : result.at("busy_ps").as_object().front().value.as_object()) {
-    const std::string counted = engine.key == "ipcq" ? "ipcq_copy" : engine.key;
+    const std::string counted(counts_of_engine(engine.key));
     const std::int64_t operations = result.at("counts").at(counted).as_int();
     if (operations == 0) continue;
     const std::int64_t busy = busy_of(result, engine.key) / pes;
@@ -73,9 +73,7 @@ namespace {
 
 [[nodiscard]] ReportTable channels_table(const Json& result) {
   const double nanoseconds = static_cast<double>(result.at("latency_ps").as_int()) / 1000.0;
-  const Json& config = result.at("config");
-  const double peak = static_cast<double>(parse_bandwidth(config.at("hbm.bandwidth").as_string()).count()) /
-                      static_cast<double>(parse_count(config.at("hbm.channels").as_string())) / 1e9;
+  const double peak = channel_bandwidth(recorded_machine(result)) / 1e9;
   ReportTable table{"HBM channels, each", {"channels", "read B", "written B", "GB/s", "of the peak"}, {}};
   for (const Json::Member& cube : result.at("channels").as_object()) {
     const Json::Array& channels = cube.value.as_array();

@@ -1,24 +1,13 @@
 #include "platform/report/roofline.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <string>
 
+#include "platform/results/recorded_machine.h"
 #include "platform/results/summary.h"
-#include "platform/text/units.h"
 
 namespace kernwave::platform {
 
 namespace {
-
-[[nodiscard]] std::string value_of(const Json& result, const std::string& key) {
-  return result.at("config").at(key).as_string();
-}
-
-[[nodiscard]] double count_of(const Json& result, const std::string& key) {
-  return static_cast<double>(parse_count(value_of(result, key)));
-}
 
 [[nodiscard]] std::int64_t cubes_used(const Json& result) {
   const Json::Object& cubes = result.at("channels").as_object();
@@ -30,12 +19,17 @@ namespace {
   });
 }
 
-/// Of one PE, flops a cycle.
-[[nodiscard]] double peak_of_products(const Json& result) {
+[[nodiscard]] std::int64_t cycles_of_type(const GemmConfig& gemm, const Json& result) {
   const Json* dtype = result.at("shape").find("dtype");
-  const std::string name = dtype == nullptr ? "f16" : dtype->as_string();
-  return 2.0 * count_of(result, "pe.gemm.rows") * count_of(result, "pe.gemm.cols") /
-         count_of(result, fmt::format("pe.gemm.{}_cycles", name));
+  if (dtype != nullptr && dtype->as_string() == name_of(DType::f32)) return gemm.f32_cycles;
+  if (dtype != nullptr && dtype->as_string() == name_of(DType::bf16)) return gemm.bf16_cycles;
+  return gemm.f16_cycles;
+}
+
+/// Of one PE, flops a second.
+[[nodiscard]] double peak_of_products(const PeConfig& pe, const Json& result) {
+  return 2.0 * static_cast<double>(pe.gemm.rows) * static_cast<double>(pe.gemm.cols) *
+         static_cast<double>(gemm_clock(pe).count()) / static_cast<double>(cycles_of_type(pe.gemm, result));
 }
 
 }  // namespace
@@ -51,12 +45,13 @@ Roofline roofline(const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();
   if (latency > 0) line.flops_per_second = static_cast<double>(line.flops) / (static_cast<double>(latency) * 1e-12);
   const auto pes = static_cast<double>(line.pes);
-  const auto clock = static_cast<double>(parse_frequency(value_of(result, "pe.clock")).count());
-  line.peak_flops = pes * clock * (line.of_products ? peak_of_products(result) : count_of(result, "pe.math.lanes"));
-  line.hbm_bandwidth = static_cast<double>(line.cubes) *
-                       static_cast<double>(parse_bandwidth(value_of(result, "hbm.bandwidth")).count()) *
-                       std::stod(value_of(result, "hbm.efficiency"));
-  line.dma_bandwidth = pes * static_cast<double>(parse_bandwidth(value_of(result, "pe.dma.bandwidth")).count());
+  const SystemConfig machine = recorded_machine(result);
+  line.peak_flops = pes * (line.of_products ? peak_of_products(machine.pe, result)
+                                            : static_cast<double>(math_clock(machine.pe).count()) *
+                                                  static_cast<double>(machine.pe.math.lanes));
+  line.hbm_bandwidth = static_cast<double>(line.cubes) * static_cast<double>(machine.hbm.bandwidth.count()) *
+                       (static_cast<double>(machine.hbm.efficiency.count()) / 1e6);
+  line.dma_bandwidth = pes * static_cast<double>(machine.pe.dma.bandwidth.count());
   return line;
 }
 

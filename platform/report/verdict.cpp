@@ -1,4 +1,5 @@
 #include "platform/report/verdict.h"
+#include "models/protocol/engine.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +7,6 @@
 #include <array>
 #include <string_view>
 
-#include "platform/report/result_check.h"
 #include "platform/results/quotient.h"
 #include "platform/results/summary.h"
 
@@ -144,20 +144,12 @@ struct CauseShare {
 }
 
 [[nodiscard]] std::string busiest_engine(const Json& result) {
-  struct EngineWords {
-    std::string_view engine;
-    std::string_view words;
-  };
-  constexpr std::array<EngineWords, 4> engines = {{{"dma_read", "DMA read channel"},
-                                                   {"dma_write", "DMA write channel"},
-                                                   {"gemm", "matrix engine"},
-                                                   {"math", "MATH engine"}}};
-  const auto* const busiest =
-      std::max_element(engines.begin(), engines.end(), [&result](const EngineWords& a, const EngineWords& b) {
-        return busy_share(result, a.engine) < busy_share(result, b.engine);
-      });
+  const auto* const busiest = std::max_element(engine_rows.begin(), engine_rows.begin() + engines_in_turn,
+                                               [&result](const EngineRow& a, const EngineRow& b) {
+                                                 return busy_share(result, a.name) < busy_share(result, b.name);
+                                               });
   return fmt::format("The busiest engine of a PE is the {}: {:.1f} % of the time.", busiest->words,
-                     100.0 * busy_share(result, busiest->engine));
+                     100.0 * busy_share(result, busiest->name));
 }
 
 /// Of the resource that the kernel uses most, how much more it uses than it must.

@@ -14,13 +14,50 @@ namespace kernwave::platform {
 
 namespace {
 
-/// By Engine; of the queues, sends. Receives have the lane behind them.
-constexpr std::array<std::string_view, engine_count + 2> lanes = {"dma_read",  "dma_write", "gemm",        "math",
-                                                                  "ipcq send", "composite", "ipcq receive"};
+constexpr std::size_t receives = engine_rows.size();
+constexpr std::size_t lane_count = receives + 1;
+
+/// By Engine; of the queues, sends. Receives have the lane behind them all.
+[[nodiscard]] std::string lane_name(std::size_t lane) {
+  if (lane == receives) return fmt::format("{} receive", name_of(Engine::ipcq));
+  const EngineRow& row = engine_rows[lane];
+  return fmt::format("{}{}", row.name, row.service == EngineService::messages ? " send" : "");
+}
+
+[[nodiscard]] std::string_view shade_of(std::size_t lane) noexcept {
+  if (lane == receives) return "#c9a3e0";
+  switch (engine_rows[lane].colour) {
+    case EngineColour::grey:
+      break;
+    case EngineColour::blue:
+      return "#3b7dd8";
+    case EngineColour::light_blue:
+      return "#7fb3f0";
+    case EngineColour::orange:
+      return "#e08a1e";
+    case EngineColour::green:
+      return "#3fa66b";
+    case EngineColour::purple:
+      return "#a063c9";
+  }
+  return "#8a8f98";
+}
 
 [[nodiscard]] std::size_t lane_of(const Descriptor& descriptor) {
-  const bool receives = descriptor.engine == Engine::ipcq && descriptor.ipcq().action == IpcqAction::receive;
-  return receives ? lanes.size() - 1 : static_cast<std::size_t>(descriptor.engine);
+  const bool receive = descriptor.engine == Engine::ipcq && descriptor.ipcq().action == IpcqAction::receive;
+  return receive ? receives : static_cast<std::size_t>(descriptor.engine);
+}
+
+[[nodiscard]] Json lane_names() {
+  Json names = Json::array();
+  for (std::size_t lane = 0; lane < lane_count; ++lane) names.push_back(lane_name(lane));
+  return names;
+}
+
+[[nodiscard]] Json lane_colours() {
+  Json colours = Json::object();
+  for (std::size_t lane = 0; lane < lane_count; ++lane) colours[lane_name(lane)] = shade_of(lane);
+  return colours;
 }
 
 [[nodiscard]] Json numbers(const traces::ActivitySeries::Bins& bins, std::int64_t count) {
@@ -57,7 +94,7 @@ class TextPool {
   return Json::object({{"from_ps", recorder.window().from.count()},
                        {"complete_to_ps", to_the_end ? Json() : Json(recorder.complete_to().count())},
                        {"touching", recorder.touching()},
-                       {"lanes", Json::array(Json::Array(lanes.begin(), lanes.end()))},
+                       {"lanes", lane_names()},
                        {"texts", texts.texts()},
                        {"places", places.texts()},
                        {"operations", operations}});
@@ -70,7 +107,7 @@ Json activity_document(const traces::ActivitySeries& series, const traces::Windo
   Json busy = Json::object();
   for (std::size_t i = 0; i < engine_count; ++i) {
     const auto& bins = series.busy(static_cast<Engine>(i));
-    if (!bins.empty()) busy[lanes[i]] = numbers(bins, count);
+    if (!bins.empty()) busy[lane_name(i)] = numbers(bins, count);
   }
   Json cubes = Json::object();
   for (std::size_t i = 0; i < series.traffic().size(); ++i) {
@@ -81,6 +118,7 @@ Json activity_document(const traces::ActivitySeries& series, const traces::Windo
   }
   return Json::object({{"bin_ps", series.bin_width().count()},
                        {"bins", count},
+                       {"colours", lane_colours()},
                        {"busy_ps", busy},
                        {"cubes", cubes},
                        {"window", window_object(recorder)}});

@@ -29,7 +29,9 @@ void raise(Bounds& bounds, Resource resource, Picoseconds time) { bounds[resourc
 
 std::string_view name_of(Resource resource) noexcept {
   constexpr std::array<std::string_view, resource_count> names = {
-      "hbm_read", "hbm_write", "dma_read", "dma_write", "gemm_ideal", "gemm_dataflow", "math", "ipcq", "issue"};
+      "hbm_read",   "hbm_write",     kernwave::name_of(Engine::dma_read), kernwave::name_of(Engine::dma_write),
+      "gemm_ideal", "gemm_dataflow", kernwave::name_of(Engine::math),     kernwave::name_of(Engine::ipcq),
+      "issue"};
   return names[static_cast<std::size_t>(resource)];
 }
 

@@ -13,17 +13,6 @@ namespace kernwave::platform {
 
 namespace {
 
-struct EngineName {
-  Engine engine;
-  std::string_view name;
-  std::string_view operations;  ///< of its operations among the counts
-};
-constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_read, "dma_read", "dma_read"},
-                                                                {Engine::dma_write, "dma_write", "dma_write"},
-                                                                {Engine::gemm, "gemm", "gemm"},
-                                                                {Engine::math, "math", "math"},
-                                                                {Engine::ipcq, "ipcq", "ipcq_copy"}}};
-
 [[nodiscard]] std::string pe_key(std::int64_t id) { return fmt::format("pe{}", id); }
 
 [[nodiscard]] Json configuration_object(const Configuration& configuration) {
@@ -41,14 +30,13 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
     composite_reads += statistics.reads;
   }
   Json counts = Json::object();
-  for (const EngineName& entry : engine_names) {
+  for (const EngineRow& row : system.engines()) {
+    if (row.service == EngineService::parts) continue;
     std::int64_t sum = 0;
-    for (std::int64_t i = 0; i < system.pe_count(); ++i) {
-      sum += system.pe(PeId(i)).statistics(entry.engine).operations;
-    }
-    counts[entry.operations] = entry.engine == Engine::dma_read ? sum - composite_reads : sum;
+    for (std::int64_t i = 0; i < system.pe_count(); ++i) sum += system.pe(PeId(i)).statistics(row.engine).operations;
+    counts[row.counted] = row.engine == Engine::dma_read ? sum - composite_reads : sum;
   }
-  counts["composite"] = composites;
+  counts[row_of(Engine::composite).counted] = composites;
   counts["composite_read"] = composite_reads;
   return counts;
 }
@@ -87,8 +75,9 @@ constexpr std::array<EngineName, engine_count> engine_names = {{{Engine::dma_rea
   Json object = Json::object();
   for (std::int64_t i = 0; i < system.pe_count(); ++i) {
     Json engines = Json::object();
-    for (const EngineName& entry : engine_names) {
-      engines[entry.name] = system.pe(PeId(i)).statistics(entry.engine).busy.count();
+    for (const EngineRow& row : system.engines()) {
+      if (row.service == EngineService::parts) continue;
+      engines[row.name] = system.pe(PeId(i)).statistics(row.engine).busy.count();
     }
     object[pe_key(i)] = engines;
   }

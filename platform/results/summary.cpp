@@ -6,8 +6,10 @@
 #include <array>
 #include <iterator>
 
+#include "models/protocol/engine.h"
 #include "platform/results/critical_path_document.h"
 #include "platform/results/quotient.h"
+#include "platform/results/recorded_machine.h"
 #include "platform/text/units.h"
 
 namespace kernwave::platform {
@@ -28,8 +30,6 @@ using Output = std::back_insert_iterator<std::string>;
   }
   return text;
 }
-
-[[nodiscard]] bool is_complete(const Json& result) { return result.at("complete").as_bool(); }
 
 void add_head(Output out, const Json& result) {
   fmt::format_to(out, "{}  policy {}  data {}  preset {}\n", result.at("kernel").as_string(),
@@ -71,12 +71,11 @@ void add_bounds(Output out, const Json& result) {
 }
 
 void add_engines(Output out, const Json& result) {
-  static const std::string ipcq_copy = "ipcq_copy";  // what the engine of the queues does
   const std::int64_t latency = result.at("latency_ps").as_int();
   const std::int64_t pes = active_pes(result);
   fmt::format_to(out, "{:<15}{:>12}{:>14}{:>12}\n", "engines", "operations", "busy per PE", "% of time");
   for (const Json::Member& engine : result.at("busy_ps").as_object().front().value.as_object()) {
-    const std::string& name = engine.key == "ipcq" ? ipcq_copy : engine.key;
+    const std::string_view name = counts_of_engine(engine.key);
     const std::int64_t operations = result.at("counts").at(name).as_int();
     if (operations == 0) continue;
     const std::int64_t busy = pes == 0 ? 0 : busy_of(result, engine.key) / pes;
@@ -106,10 +105,7 @@ void add_stalls(Output out, const Json& result) {
 
 void add_channels(Output out, const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();
-  const Json& config = result.at("config");
-  const std::int64_t count = std::stoll(config.at("hbm.channels").as_string());
-  const double peak = static_cast<double>(parse_bandwidth(config.at("hbm.bandwidth").as_string()).count()) /
-                      static_cast<double>(count) / 1e9;
+  const double peak = channel_bandwidth(recorded_machine(result)) / 1e9;
   fmt::format_to(out, "{:<15}{:>14}{:>14}{:>14}{:>10}{:>12}\n", "each channel", "read B", "written B", "time ns",
                  "GB/s", "% of peak");
   const double nanoseconds = static_cast<double>(latency) / 1000.0;
@@ -131,7 +127,7 @@ void add_channels(Output out, const Json& result) {
     }
   }
   fmt::format_to(out, "  no refresh and no row misses are modelled; hbm.efficiency = {} stands for them\n\n",
-                 config.at("hbm.efficiency").as_string());
+                 result.at("config").at("hbm.efficiency").as_string());
 }
 
 void add_links(Output out, const Json& result) {
@@ -212,6 +208,18 @@ BindingBound binding_bound(const Json& result) {
     if (member.value.as_int() > bound.picoseconds) bound = {member.key, member.value.as_int()};
   }
   return bound;
+}
+
+bool is_complete(const Json& result) {
+  const Json* complete = result.find("complete");
+  return complete == nullptr || complete->as_bool();
+}
+
+std::string_view counts_of_engine(std::string_view engine) noexcept {
+  for (const EngineRow& row : engine_rows) {
+    if (row.name == engine) return row.counted;
+  }
+  return engine;  // one that was added to the machine
 }
 
 std::int64_t busy_of(const Json& result, std::string_view engine) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "platform/json/json.h"
 
@@ -23,6 +24,12 @@ struct BindingBound {
   std::int64_t picoseconds = 0;
 };
 [[nodiscard]] BindingBound binding_bound(const Json& result);
+
+/// Whether the run came to its end. An incomplete one has `complete` false, and a `reason`.
+[[nodiscard]] bool is_complete(const Json& result);
+
+/// What the counts of a result call the operations of the engine of that name.
+[[nodiscard]] std::string_view counts_of_engine(std::string_view engine) noexcept;
 
 /// The sum over all PEs of one engine's busy time.
 [[nodiscard]] std::int64_t busy_of(const Json& result, std::string_view engine);

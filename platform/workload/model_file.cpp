@@ -36,7 +36,7 @@ struct Claim {
   return value.size() == 0;
 }
 
-[[nodiscard]] std::string value_text(const Json& value) {
+[[nodiscard]] std::string written_text(const Json& value) {
   if (value.is_array() || value.is_object()) return value.description();
   return value.is_string() ? in_quotes(value.as_string()) : to_text(value, 0);
 }
@@ -94,7 +94,7 @@ class ShapeReader {
 
   void refuse(const Statement& statement, std::string_view reason) {
     is_refused_ = true;
-    note(fmt::format("{} is {}: {}", statement.place, value_text(*statement.value), reason));
+    note(fmt::format("{} is {}: {}", statement.place, written_text(*statement.value), reason));
   }
 
   // ---- counts
@@ -341,7 +341,7 @@ class ShapeReader {
     if (is_none) return std::nullopt;
     if (value.is_int() && value.as_int() >= 1) return value.as_int();
     note(fmt::format("{} is {} (allowed: a number of keys from 1; null, false or -1 for none)", statement.place,
-                     value_text(value)));
+                     written_text(value)));
     return std::nullopt;
   }
 

@@ -253,6 +253,15 @@ TEST(Roofline, WithoutProductsIsThatOfMath) {
   EXPECT_DOUBLE_EQ(line.peak_flops, 2 * 256e9);
 }
 
+TEST(Roofline, FollowsTheClocksOfTheEngines) {
+  Json result = decode();
+  result["config"]["pe.gemm.clock_multiple"] = "2";
+  result["config"]["pe.math.clock_multiple"] = "3";
+  EXPECT_DOUBLE_EQ(roofline(result).peak_flops, 2 * 2 * 8192e9);
+  result["flops"]["gemm"] = 0;
+  EXPECT_DOUBLE_EQ(roofline(result).peak_flops, 3 * 2 * 256e9);
+}
+
 // ---- the page
 
 TEST(Report, IsOneFileThatLoadsNothing) {

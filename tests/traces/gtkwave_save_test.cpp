@@ -25,7 +25,7 @@ TEST(GtkwaveSave, GroupsSignalsAndNamesStates) {
             "[size] 1400 800\n[pos] -1 -1\n*-17.643856 -1\n[sst_expanded] 0\n[signals_width] 300\n"
             "@800200\n-pe0\n"
             "@2024\n^1 run.states.txt\n+{state} SystemC.pe0.state[3:0]\n"
-            "[color] 3\n@28\n+{gemm_busy} SystemC.pe0.gemm_busy\n"
+            "[color] 2\n@28\n+{gemm_busy} SystemC.pe0.gemm_busy\n"
             "@1000200\n-pe0\n@800200\n-cube0\n"
             "@24\n+{channel0_queue} SystemC.cube0.channel0_queue[31:0]\n"
             "@1000200\n-cube0\n");

@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 #include <vector>
 
 namespace kernwave::traces {
 
 namespace {
-
-constexpr std::array<std::string_view, engine_count + 1> engine_names = {"dma_read", "dma_write", "gemm",
-                                                                         "math",     "ipcq",      "composite"};
 
 /// A tensor that an operation is told by.
 struct Named {
@@ -62,8 +58,6 @@ struct Wording {
 
 }  // namespace
 
-std::string_view name_of(Engine engine) noexcept { return engine_names.at(static_cast<std::size_t>(engine)); }
-
 bool operator<(const WorkRecord& a, const WorkRecord& b) noexcept {
   const auto key = [](const WorkRecord& record) {
     return std::make_tuple(std::string_view(record.file), record.line, std::string_view(record.label),
@@ -75,7 +69,7 @@ bool operator<(const WorkRecord& a, const WorkRecord& b) noexcept {
 WorkRecord work_record(const Descriptor& descriptor, SourceLocation where) {
   const Wording words = std::visit([](const auto& work) { return wording(work); }, descriptor.work);
   WorkRecord record;
-  record.engine = name_of(descriptor.engine);
+  record.engine = kernwave::name_of(descriptor.engine);
   record.category = category_of(descriptor);
   record.kind = kernwave::name_of(descriptor);
   record.label = fmt::format("{}/{} of ", record.category, record.kind);

@@ -11,11 +11,8 @@
 
 namespace kernwave::traces {
 
-/// "dma_read", "dma_write", "gemm", "math", "ipcq", "composite".
-[[nodiscard]] std::string_view name_of(Engine engine) noexcept;
-
 struct WorkRecord {
-  std::string_view engine;
+  std::string_view engine;    ///< its name
   std::string_view category;  ///< as category_of
   std::string_view kind;      ///< as name_of(descriptor)
   std::string label;          ///< for people: "gemm/dot of 4x128 f16 . 128x512 f16"; without addresses

@@ -41,19 +41,13 @@ class DescriptorPacket {
     const auto direction = static_cast<Direction>(offset % direction_count);
     return fmt::format("{} {}", group < TrackGroup::receive ? "send" : "receive", name_of(direction));
   }
+  if (group >= TrackGroup::engine && group < TrackGroup::send) {
+    const auto offset = static_cast<std::size_t>(group) - static_cast<std::size_t>(TrackGroup::engine);
+    return std::string(engine_rows[offset].title);
+  }
   switch (group) {
     case TrackGroup::kernel:
       return "kernel";
-    case TrackGroup::dma_read:
-      return "DMA read";
-    case TrackGroup::dma_write:
-      return "DMA write";
-    case TrackGroup::gemm:
-      return "GEMM";
-    case TrackGroup::math:
-      return "MATH";
-    case TrackGroup::composite:
-      return "composite";
     case TrackGroup::scratch:
       return "scratch";
     case TrackGroup::hbm_read:

@@ -12,21 +12,8 @@ namespace {
 constexpr Picoseconds traffic_bin(1'000'000);
 constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
 
-[[nodiscard]] TrackGroup group_of(const Descriptor& descriptor) {
-  switch (descriptor.engine) {
-    case Engine::dma_read:
-      return TrackGroup::dma_read;
-    case Engine::dma_write:
-      return TrackGroup::dma_write;
-    case Engine::gemm:
-      return TrackGroup::gemm;
-    case Engine::math:
-      return TrackGroup::math;
-    case Engine::composite:
-      return TrackGroup::composite;
-    case Engine::ipcq:
-      break;
-  }
+[[nodiscard]] TrackGroup group_of_operation(const Descriptor& descriptor) {
+  if (row_of(descriptor.engine).service != EngineService::messages) return group_of(descriptor.engine);
   const IpcqDescriptor& message = descriptor.ipcq();
   return group_of(message.action == IpcqAction::send ? TrackGroup::send : TrackGroup::receive, message.direction);
 }
@@ -203,7 +190,7 @@ void Timeline::completed(const CompletedOperation& operation) {
   const Descriptor& descriptor = operation.descriptor;
   PeState& program = state(descriptor.id.pe);
   const InFlight* entry = find(program, operation.completion);
-  const TrackGroup group = group_of(descriptor);
+  const TrackGroup group = group_of_operation(descriptor);
   TrackRecord record;
   record.start = operation.start;
   record.end = operation.end;

@@ -14,18 +14,18 @@ namespace kernwave::traces {
 /// What the tracks of a process are for; one may have several, its lanes.
 enum class TrackGroup : std::uint8_t {
   kernel,
-  dma_read,
-  dma_write,
-  gemm,
-  math,
-  composite,
-  send,                              // one group a direction
-  receive = send + direction_count,  // likewise
+  engine,                               // one group an engine, in the order of `Engine`
+  send = engine + engine_rows.size(),   // one group a direction
+  receive = send + direction_count,     // likewise
   scratch = receive + direction_count,
   hbm_read,
   hbm_write,
 };
 inline constexpr std::size_t track_group_count = static_cast<std::size_t>(TrackGroup::hbm_write) + 1;
+
+[[nodiscard]] constexpr TrackGroup group_of(Engine engine) noexcept {
+  return static_cast<TrackGroup>(static_cast<std::uint8_t>(TrackGroup::engine) + static_cast<std::uint8_t>(engine));
+}
 
 [[nodiscard]] constexpr TrackGroup group_of(TrackGroup first, Direction direction) noexcept {
   return static_cast<TrackGroup>(static_cast<std::uint8_t>(first) + static_cast<std::uint8_t>(direction));

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "models/pe/stall_account.h"
+#include "models/protocol/engine.h"
 #include "traces/waveform/signal_name.h"
 
 namespace kernwave::traces {
@@ -27,26 +28,43 @@ constexpr std::string_view end_group = "@1000200\n";
 
 enum class Colour : std::uint8_t { standard, red, orange, yellow, green, blue, indigo, violet };
 
-struct ColourRule {
-  std::string_view text;
-  Colour colour;
-};
+[[nodiscard]] constexpr Colour colour_of(EngineColour colour) noexcept {
+  switch (colour) {
+    case EngineColour::grey:
+      break;
+    case EngineColour::blue:
+      return Colour::blue;
+    case EngineColour::light_blue:
+      return Colour::indigo;
+    case EngineColour::orange:
+      return Colour::orange;
+    case EngineColour::green:
+      return Colour::green;
+    case EngineColour::purple:
+      return Colour::violet;
+  }
+  return Colour::standard;
+}
 
-/// The first that occurs in a signal's name.
-constexpr ColourRule colour_rules[] = {
-    {"dma_read", Colour::orange}, {"outstanding_loads", Colour::orange},
-    {"dma_write", Colour::red},   {"gemm", Colour::yellow},
-    {"math", Colour::violet},     {"sends", Colour::blue},
-    {"_slots", Colour::blue},
+/// Signals that belong to an engine whose name they do not have.
+struct SignalOfEngine {
+  std::string_view text;
+  Engine engine;
 };
+constexpr SignalOfEngine signals_of_engines[] = {
+    {"outstanding_loads", Engine::dma_read}, {"sends", Engine::ipcq}, {"_slots", Engine::ipcq}};
 
 [[nodiscard]] bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+/// That of the engine that its name tells.
 [[nodiscard]] Colour colour_of(std::string_view signal) {
-  for (const ColourRule& rule : colour_rules) {
-    if (signal.find(rule.text) != std::string_view::npos) return rule.colour;
+  for (const EngineRow& row : engine_rows) {
+    if (signal.find(row.name) != std::string_view::npos) return colour_of(row.colour);
+  }
+  for (const SignalOfEngine& one : signals_of_engines) {
+    if (signal.find(one.text) != std::string_view::npos) return colour_of(row_of(one.engine).colour);
   }
   return Colour::standard;
 }

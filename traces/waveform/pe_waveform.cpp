@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <string>
-#include <string_view>
 
 namespace kernwave::traces {
 
@@ -13,25 +11,21 @@ namespace {
 // Indices of signals. Engines come in the order of `Engine`, directions in that of `Direction`.
 constexpr std::size_t state = 0;
 constexpr std::size_t operation_number = 1;
-constexpr std::size_t first_busy = 2;
-constexpr std::size_t sends_in_service = 6;
-constexpr std::size_t outstanding_loads = 7;
-constexpr std::size_t scheduler_queue = 8;
-constexpr std::size_t first_queue = 9;
-constexpr std::size_t scratch_bytes = 13;
-constexpr std::size_t first_slots = 14;
-
-/// The engines that serve one command at a time are the first four.
-constexpr std::size_t serial_engines = 4;
-constexpr std::array<std::string_view, serial_engines> engine_names = {"dma_read", "dma_write", "gemm", "math"};
+constexpr std::size_t first_busy = 2;  // of the engines that serve their commands in turn, which come first
+constexpr std::size_t sends_in_service = first_busy + engines_in_turn;
+constexpr std::size_t outstanding_loads = sends_in_service + 1;
+constexpr std::size_t scheduler_queue = outstanding_loads + 1;
+constexpr std::size_t first_queue = scheduler_queue + 1;
+constexpr std::size_t scratch_bytes = first_queue + engines_in_turn;
+constexpr std::size_t first_slots = scratch_bytes + 1;
 
 constexpr int state_bits = 4;
 static_assert(time_cause_count <= 1U << state_bits);
 
 [[nodiscard]] constexpr std::uint32_t number_of(TimeCause cause) noexcept { return static_cast<std::uint32_t>(cause); }
 
-[[nodiscard]] constexpr bool is_serial(const Descriptor& operation) noexcept {
-  return static_cast<std::size_t>(operation.engine) < serial_engines;
+[[nodiscard]] constexpr bool in_turn(const Descriptor& operation) noexcept {
+  return static_cast<std::size_t>(operation.engine) < engines_in_turn;
 }
 
 [[nodiscard]] bool is_send(const Descriptor& operation) {
@@ -61,11 +55,15 @@ std::vector<WaveformSignal> PeWaveform::signals_of(const Pe& pe) {
   std::vector<WaveformSignal> signals;
   signals.push_back({scope + "state", state_bits, number_of(TimeCause::idle)});
   signals.push_back({scope + "operation"});
-  for (const std::string_view engine : engine_names) signals.push_back({fmt::format("{}{}_busy", scope, engine), 1});
+  for (std::size_t i = 0; i < engines_in_turn; ++i) {
+    signals.push_back({fmt::format("{}{}_busy", scope, engine_rows[i].name), 1});
+  }
   signals.push_back({scope + "sends_in_service"});
   signals.push_back({scope + "outstanding_loads"});
   signals.push_back({scope + "scheduler_queue"});
-  for (const std::string_view engine : engine_names) signals.push_back({fmt::format("{}{}_queue", scope, engine)});
+  for (std::size_t i = 0; i < engines_in_turn; ++i) {
+    signals.push_back({fmt::format("{}{}_queue", scope, engine_rows[i].name)});
+  }
   signals.push_back({scope + "scratch_bytes"});
   for (std::size_t i = 0; i < direction_count; ++i) {
     const auto direction = static_cast<Direction>(i);
@@ -109,11 +107,11 @@ void PeWaveform::accepted(const Descriptor& /*operation*/, Picoseconds /*present
 void PeWaveform::dispatched(const Descriptor& /*operation*/, Picoseconds at) { signals_.add(scheduler_queue, at, -1); }
 
 void PeWaveform::arrived(const Descriptor& operation, Picoseconds at) {
-  if (is_serial(operation)) signals_.add(queue_of(operation), at, 1);
+  if (in_turn(operation)) signals_.add(queue_of(operation), at, 1);
 }
 
 void PeWaveform::service_begins(const Descriptor& operation, Picoseconds at) {
-  if (is_serial(operation)) {
+  if (in_turn(operation)) {
     signals_.set(busy_of(operation), at, 1);
   } else if (is_send(operation)) {
     signals_.add(sends_in_service, at, 1);
@@ -121,7 +119,7 @@ void PeWaveform::service_begins(const Descriptor& operation, Picoseconds at) {
 }
 
 void PeWaveform::service_ends(const Descriptor& operation, Picoseconds at) {
-  if (is_serial(operation)) {
+  if (in_turn(operation)) {
     signals_.set(busy_of(operation), at, 0);
     signals_.add(queue_of(operation), at, -1);
   } else if (is_send(operation)) {

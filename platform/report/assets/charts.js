@@ -2,10 +2,7 @@
 
 // Each chart as an ECharts option, from the page's data and a theme.
 const charts = (() => {
-  const engineColours = {
-    "dma_read": "#3b7dd8", "dma_write": "#7fb3f0", "gemm": "#e08a1e", "math": "#3fa66b", "ipcq send": "#a063c9",
-    "ipcq receive": "#c9a3e0", "composite": "#8a8f98",
-  };
+  const trafficColours = {read: "#3b7dd8", written: "#e08a1e"};
   const causeColours = {
     issue: "#6b7686", load: "#3b7dd8", compute: "#e08a1e", store: "#7fb3f0", composite: "#b5743a", receive: "#a063c9",
     credit: "#c9a3e0", queue: "#d3558a", scratch: "#3fa66b", memory_order: "#c94f45", drain: "#9fb8a6", idle: "#c3c8d0",
@@ -191,7 +188,7 @@ const charts = (() => {
     const time = bins(data);
     const workers = Math.max(1, pes(data.results[0]).length);
     const series = Object.entries(data.activity.busy_ps).filter(([, values]) => sum(values) > 0).map(
-      ([engine, values]) => steps(theme, time, engine, engineColours[engine],
+      ([engine, values]) => steps(theme, time, engine, data.activity.colours[engine],
         time.merged(values).map((busy, i) => 100 * busy / (time.length(i) * workers))));
     if (series.length === 0) return null;
     return overTime(theme, time, "%", {yAxis: yAxis(theme, "busy, % of the PEs that worked", {type: "value", min: 0,
@@ -212,8 +209,8 @@ const charts = (() => {
     return overTime(theme, time, "GB/s", {
       yAxis: yAxis(theme, "GB/s", {type: "value", min: 0, axisLabel: {color: theme.muted}}),
       series: [
-        steps(theme, time, "read", engineColours["dma_read"], read, {areaStyle: {opacity: 0.3}}),
-        steps(theme, time, "written", engineColours["gemm"], written, {areaStyle: {opacity: 0.3}}),
+        steps(theme, time, "read", trafficColours.read, read, {areaStyle: {opacity: 0.3}}),
+        steps(theme, time, "written", trafficColours.written, written, {areaStyle: {opacity: 0.3}}),
         {name: "sustained peak", type: "line", color: theme.muted, symbol: "none", lineStyle: {type: "dashed", width: 1.5},
           data: [[0, peak], [time.latency / time.unit.size, peak]]},
       ],
@@ -282,6 +279,5 @@ const charts = (() => {
     });
   }
 
-  return {roofline, bounds, utilisation, bandwidth, stalls, criticalPath, base, axis, xAxis, tooltip, timeUnit, timeText, digits,
-          engineColours};
+  return {roofline, bounds, utilisation, bandwidth, stalls, criticalPath, base, axis, xAxis, tooltip, timeUnit, timeText, digits};
 })();

@@ -44,7 +44,7 @@ const timeline = (() => {
     const end = Math.max(endOf(recorded), recorded.from_ps + 1);
     const unit = charts.timeUnit(end);
     const series = recorded.lanes.map((name, lane) => ({
-      name, type: "custom", renderItem: draw, color: charts.engineColours[name], encode: {x: [1, 2], y: 0}, clip: true,
+      name, type: "custom", renderItem: draw, color: data.activity.colours[name], encode: {x: [1, 2], y: 0}, clip: true,
       itemStyle: {borderColor: theme.card},
       data: recorded.operations.map((operation, number) => ({operation, number})).filter(({operation}) => operation[1] === lane).map(
         ({operation, number}) => ({value: [rowOf.get(operation[0] * 16 + lane), operation[5] / unit.size, operation[6] / unit.size], number})),

@@ -1,0 +1,139 @@
+// The engines of a PE: one row each says what is known of it. A machine holds a list of its engines, which begins with
+// those that every PE has.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace kernwave {
+
+/// The engines that every PE has, in the order of their doorbells; behind them the scheduler itself, which carries
+/// composites out. Engines that are added to a machine have the numbers behind these.
+enum class Engine : std::uint8_t { dma_read, dma_write, gemm, math, ipcq, composite };
+
+/// Commands for an engine are written to its doorbell, a multiple of this.
+inline constexpr std::uint64_t doorbell_stride = 0x1000;
+inline constexpr std::uint64_t last_doorbell = 0xFFF'000;
+
+/// How an engine serves its commands.
+enum class EngineService : std::uint8_t {
+  in_turn,   ///< one at a time: it is busy or not, and it has a queue
+  messages,  ///< as many as its links carry: a send ends when it has landed, a receive when its message is there
+  parts,     ///< by commands of its own to other engines
+};
+
+/// Each viewer has its own shade of it.
+enum class EngineColour : std::uint8_t { grey, blue, light_blue, orange, green, purple };
+
+/// What is known of an engine. Texts outlive whatever holds the row.
+struct EngineRow {
+  Engine engine;
+  std::uint64_t doorbell;
+  EngineService service;
+  std::string_view name;      ///< in logs, documents and names of links and signals: "dma_read"
+  std::string_view title;     ///< of its track in a timeline: "DMA read"
+  std::string_view words;     ///< in a sentence: "DMA read channel"
+  std::string_view category;  ///< of its operations in logs: "memory"
+  std::string_view counted;   ///< of its operations among the counts of a result; of an added engine its name
+  EngineColour colour;
+};
+
+inline constexpr std::array<EngineRow, 6> engine_rows = {{
+    {Engine::dma_read, 0x0000, EngineService::in_turn, "dma_read", "DMA read", "DMA read channel", "memory", "dma_read",
+     EngineColour::blue},
+    {Engine::dma_write, 0x1000, EngineService::in_turn, "dma_write", "DMA write", "DMA write channel", "memory",
+     "dma_write", EngineColour::light_blue},
+    {Engine::gemm, 0x2000, EngineService::in_turn, "gemm", "GEMM", "matrix engine", "gemm", "gemm",
+     EngineColour::orange},
+    {Engine::math, 0x3000, EngineService::in_turn, "math", "MATH", "MATH engine", "math", "math", EngineColour::green},
+    {Engine::ipcq, 0x4000, EngineService::messages, "ipcq", "IPCQ", "queues to other PEs", "comm", "ipcq_copy",
+     EngineColour::purple},
+    {Engine::composite, 0x5000, EngineService::parts, "composite", "composite", "scheduler", "composite", "composite",
+     EngineColour::grey},
+}};
+
+/// Of the engines that every PE has.
+[[nodiscard]] constexpr const EngineRow& row_of(Engine engine) noexcept {
+  return engine_rows[static_cast<std::size_t>(engine)];
+}
+[[nodiscard]] constexpr std::string_view name_of(Engine engine) noexcept { return row_of(engine).name; }
+[[nodiscard]] constexpr std::uint64_t doorbell(Engine engine) noexcept { return row_of(engine).doorbell; }
+
+/// Of the engines that every PE has: those to which the scheduler hands commands on. They come first.
+inline constexpr std::size_t engine_count = engine_rows.size() - 1;
+
+/// Those that serve their commands in turn come first of all.
+inline constexpr std::size_t engines_in_turn = [] {
+  std::size_t count = 0;
+  for (const EngineRow& row : engine_rows) count += row.service == EngineService::in_turn ? 1 : 0;
+  return count;
+}();
+
+namespace engine_checks {
+
+[[nodiscard]] constexpr bool in_order() noexcept {
+  for (std::size_t i = 0; i < engine_rows.size(); ++i) {
+    if (engine_rows[i].engine != static_cast<Engine>(i)) return false;
+    if (engine_rows[i].doorbell != i * doorbell_stride) return false;
+    if (i > 0 && engine_rows[i].service < engine_rows[i - 1].service) return false;
+    if ((engine_rows[i].service == EngineService::parts) != (i >= engine_count)) return false;
+  }
+  return true;
+}
+
+[[nodiscard]] constexpr bool complete() noexcept {
+  for (const EngineRow& row : engine_rows) {
+    for (const std::string_view text : {row.name, row.title, row.words, row.category, row.counted}) {
+      if (text.empty()) return false;
+    }
+    for (const EngineRow& other : engine_rows) {
+      if (&other == &row) break;
+      if (other.name == row.name || other.title == row.title || other.counted == row.counted) return false;
+      if (other.colour == row.colour) return false;
+    }
+  }
+  return true;
+}
+
+static_assert(in_order(),
+              "rows stand in the order of enumerators, of doorbells, and of services; the scheduler's own is last");
+static_assert(complete(), "every text of a row is there, and name, title, counts and colour are its own");
+
+}  // namespace engine_checks
+
+/// The engines of a machine: those that every PE has, and those that are added.
+class EngineList {
+ public:
+  EngineList();
+
+  /// Adds an engine, whose number is given by the list. Throws std::invalid_argument, and changes nothing, where a text
+  /// is missing, the name is taken, or the doorbell is taken or no multiple of the stride; it says which.
+  Engine add(EngineRow row);
+
+  [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
+  [[nodiscard]] const EngineRow& operator[](Engine engine) const noexcept {
+    return rows_[static_cast<std::size_t>(engine)];
+  }
+  /// The engine whose doorbell stands at that address; nullptr: none does.
+  [[nodiscard]] const EngineRow* at_doorbell(std::uint64_t address) const noexcept {
+    const std::uint64_t place = address / doorbell_stride;
+    if (address % doorbell_stride != 0 || place >= rows_by_doorbell_.size()) return nullptr;
+    const std::uint16_t row = rows_by_doorbell_[place];
+    return row == no_row ? nullptr : &rows_[row];
+  }
+  [[nodiscard]] std::vector<EngineRow>::const_iterator begin() const noexcept { return rows_.begin(); }
+  [[nodiscard]] std::vector<EngineRow>::const_iterator end() const noexcept { return rows_.end(); }
+
+ private:
+  static constexpr std::uint16_t no_row = 0xFFFF;
+
+  void note_doorbell(const EngineRow& row);
+
+  std::vector<EngineRow> rows_;
+  std::vector<std::uint16_t> rows_by_doorbell_;  // by doorbell / stride
+};
+
+}  // namespace kernwave

@@ -1,0 +1,153 @@
+// The table of engines, and the list of a machine's.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "models/pe/pe_scheduler.h"
+#include "models/protocol/engine.h"
+#include "tests/support/at_initiator.h"
+#include "tests/support/child.h"
+#include "tests/support/simulation.h"
+#include "tests/support/stub_memory.h"
+
+namespace kernwave::engines_test {
+namespace {
+
+using testing::AnswerStyle;
+using testing::AtInitiator;
+using testing::in_child;
+using testing::StubMemory;
+using testing::StubTiming;
+
+/// A row that a list takes.
+[[nodiscard]] EngineRow sorter() {
+  return {Engine::math, 0x6000, EngineService::in_turn, "sorter", "sorter", "sorting engine",
+          "sort",       "",     EngineColour::grey};
+}
+
+TEST(Engines, HaveTheirDoorbellsInSteps) {
+  EXPECT_EQ(doorbell(Engine::dma_read), 0x0000U);
+  EXPECT_EQ(doorbell(Engine::dma_write), 0x1000U);
+  EXPECT_EQ(doorbell(Engine::gemm), 0x2000U);
+  EXPECT_EQ(doorbell(Engine::math), 0x3000U);
+  EXPECT_EQ(doorbell(Engine::ipcq), 0x4000U);
+  EXPECT_EQ(doorbell(Engine::composite), 0x5000U);
+}
+
+TEST(EngineLists, BeginWithTheEnginesThatEveryPeHas) {
+  const EngineList list;
+  ASSERT_EQ(list.size(), 6U);
+  for (const EngineRow& row : engine_rows) {
+    EXPECT_EQ(list[row.engine].name, row.name);
+    ASSERT_NE(list.at_doorbell(row.doorbell), nullptr) << row.name;
+    EXPECT_EQ(list.at_doorbell(row.doorbell)->name, row.name);
+  }
+}
+
+TEST(EngineLists, NumberAnAddedEngineBehindTheOthersAndFindItAtItsDoorbellAlone) {
+  EngineList list;
+  EngineRow row = sorter();
+  row.doorbell = 0x9000;
+  const Engine added = list.add(row);
+  EXPECT_EQ(static_cast<int>(added), 6);
+  EXPECT_EQ(list[added].name, "sorter");
+  EXPECT_EQ(list[added].counted, "sorter");
+  ASSERT_NE(list.at_doorbell(0x9000), nullptr);
+  EXPECT_EQ(list.at_doorbell(0x9000)->engine, added);
+  for (const std::uint64_t address : {0x6000, 0x8000, 0x9001, 0xA000}) {
+    EXPECT_EQ(list.at_doorbell(address), nullptr) << address;
+  }
+}
+
+TEST(EngineLists, RefuseARowThatIsNoEngineAndStayAsTheyAre) {
+  struct Case {
+    const char* what;
+    void (*spoil)(EngineRow&);
+    const char* told;
+  };
+  const std::vector<Case> cases = {
+      {"no category", [](EngineRow& row) { row.category = ""; }, "needs a name, a title, words and a category"},
+      {"a name that is taken", [](EngineRow& row) { row.name = "gemm"; }, "has the name of another engine"},
+      {"a doorbell that is taken", [](EngineRow& row) { row.doorbell = 0x3000; }, "0x3000, which is that of \"math\""},
+      {"a doorbell between two", [](EngineRow& row) { row.doorbell = 0x6004; }, "0x6004, not at a multiple of 0x1000"},
+      {"a doorbell far away", [](EngineRow& row) { row.doorbell = 0x1000000; }, "up to 0xfff000"},
+      {"a second scheduler", [](EngineRow& row) { row.service = EngineService::parts; }, "is not the scheduler"}};
+  EngineList list;
+  for (const Case& test : cases) {
+    EngineRow row = sorter();
+    test.spoil(row);
+    try {
+      list.add(row);
+      ADD_FAILURE() << test.what << " is taken";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(test.told), std::string::npos) << test.what << ": " << error.what();
+    }
+    EXPECT_EQ(list.size(), 6U) << test.what;
+  }
+}
+
+TEST(EngineLists, LeadTheSchedulerToAnAddedEngine) {
+  in_child([] {
+    EngineList list;
+    const Engine added = list.add(sorter());
+    PeConfig config;
+    config.clock = Frequency(1'000'000'000);
+    config.scheduler.dispatch = Cycles(2);
+    RunLedger ledger;
+    PeScheduler scheduler("scheduler", config, ledger, list);
+    AtInitiator program("program");
+    StubTiming timing;
+    timing.latency = Picoseconds(60'000);
+    StubMemory dma("dma", AnswerStyle::completed_annotated, timing);
+    StubMemory compute("compute", AnswerStyle::completed_annotated, timing);
+    StubMemory queues("queues", AnswerStyle::completed_annotated, timing);
+    StubMemory own("own", AnswerStyle::completed_annotated, timing);
+    program.socket().bind(scheduler.command_socket());
+    scheduler.engine_socket(Engine::dma_read).bind(dma.read_socket());
+    scheduler.engine_socket(Engine::dma_write).bind(dma.write_socket());
+    scheduler.engine_socket(Engine::gemm).bind(compute.read_socket());
+    scheduler.engine_socket(Engine::math).bind(compute.write_socket());
+    scheduler.engine_socket(Engine::ipcq).bind(queues.read_socket());
+    scheduler.engine_socket(added).bind(own.read_socket());
+    AtInitiator idle("idle");  // the stubs have a second socket each
+    idle.socket().bind(own.write_socket());
+    AtInitiator idle_too("idle_too");
+    idle_too.socket().bind(queues.write_socket());
+
+    const auto& command = program.write(Picoseconds(0), HbmAddress(0x6000), {1, 2, 3, 4});
+    const auto& stray = program.write(Picoseconds(500'000), HbmAddress(0x7000), {1, 2, 3, 4});
+    sc_core::sc_start();
+
+    // By hand: 2 cycles of dispatch, and 60 ns of the engine's own.
+    EXPECT_EQ(command.response, Picoseconds(2'000 + 60'000));
+    EXPECT_EQ(command.status(), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(own.bytes().at(0x6003), 4);
+    EXPECT_EQ(stray.status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  });
+}
+
+TEST(EngineLists, AreThoseOfTheMachine) {
+  in_child([] {
+    EngineList list;
+    const Engine added = list.add(sorter());
+    Connector connector;
+    System system("system", testing::one_cube(1), DataMode::none, connector, ConstructionOrder::ascending, list);
+    StubMemory own("own", AnswerStyle::completed_at_once);
+    Pe& pe = system.pe(PeId(0));
+    connector.connect(pe.engine_socket(added), own.read_socket(), "scheduler_to_sorter");
+    AtInitiator idle("idle");
+    idle.socket().bind(own.write_socket());
+    tl::launch(pe, [](tl::Context& tl) { tl.full({4}, 1.0, DType::f32); });
+    EXPECT_EQ(run_to_end(system.ledger()), RunEnd::finished);
+    EXPECT_EQ(system.engines().size(), 7U);
+    EXPECT_EQ(pe.engines()[added].name, "sorter");
+    EXPECT_EQ(pe.statistics(Engine::math).operations, 1);
+    EXPECT_EQ(pe.statistics(added).operations, 0);
+  });
+}
+
+}  // namespace
+}  // namespace kernwave::engines_test
