@@ -1,4 +1,5 @@
-// Every number of the modelled machine, as plain checked values. Units are in the types.
+// Every number of the modelled machine, as plain checked values. Units are in the types. What the members are made with
+// is the reference machine: the preset `ahbm`, and the defaults of the keys.
 #pragma once
 
 #include <array>

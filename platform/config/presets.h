@@ -1,6 +1,7 @@
 // The machines that are shipped, as TOML text.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -8,8 +9,8 @@ namespace kernwave::platform {
 
 struct Preset {
   std::string_view name;
-  std::string_view description;  ///< one line
-  std::string_view toml;         ///< may build on another one with a top-level `preset`
+  std::string description;  ///< one line
+  std::string_view toml;    ///< what differs from the defaults; may build on another one with a top-level `preset`
 };
 
 /// The one that a configuration file builds on if it names none, first in shipped_presets().
