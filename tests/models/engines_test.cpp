@@ -95,7 +95,7 @@ TEST(EngineLists, LeadTheSchedulerToAnAddedEngine) {
     const Engine added = list.add(sorter());
     PeConfig config;
     config.clock = Frequency(1'000'000'000);
-    config.scheduler.dispatch = Cycles(2);
+    config.scheduler.dispatch_latency = Cycles(2);
     RunLedger ledger;
     PeScheduler scheduler("scheduler", config, ledger, list);
     AtInitiator program("program");

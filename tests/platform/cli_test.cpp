@@ -14,6 +14,8 @@
 
 #include "kernels/tl/launch.h"
 #include "platform/config/configuration.h"
+#include "platform/config/engine_table.h"
+#include "platform/config/math_table.h"
 #include "platform/files/whole_file.h"
 #include "platform/json/json.h"
 #include "platform/run/simulate.h"
@@ -119,6 +121,8 @@ TEST_F(CommandLine, ConfigPrintsTheResolvedConfiguration) {
       output_of({"config", "--config", "ahbm-ws", "--set", "hbm.bandwidth=1.6 TB/s", "--set", "pe.gemm.rows=128"}),
       to_toml(load_configuration({"ahbm-ws", {"hbm.bandwidth=1.6 TB/s", "pe.gemm.rows=128"}})));
   EXPECT_EQ(output_of({"config", "--keys"}), keys_as_markdown());
+  EXPECT_EQ(output_of({"list", "--operations"}), operations_as_markdown());
+  EXPECT_EQ(output_of({"list", "--engines"}), engines_as_markdown());
 }
 
 // C12: what is printed is a configuration again.

@@ -20,7 +20,7 @@ TEST(RecordedMachines, AreThoseOfTheRunInEveryKey) {
   const std::vector<ConfigurationRequest> requests = {
       {"ahbm", {}},
       {"ahbm-ws",
-       {"pe.dma.burst=64 B", "pe.dma.outstanding=4096", "ipcq.topology=mesh", "ipcq.slot_bytes=4 KiB",
+       {"pe.dma.burst=64 B", "pe.dma.max_outstanding=4096", "ipcq.topology=mesh", "ipcq.slot_bytes=4 KiB",
         "hbm.efficiency=0.333333", "hbm.bandwidth=1234567.891 KB/s", "run.no_progress_limit=never",
         "pe.dma.overlap_commands=false"}}};
   for (const ConfigurationRequest& request : requests) {
