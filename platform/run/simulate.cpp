@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <exception>
 #include <new>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "platform/host/interrupt.h"
 #include "platform/host/progress.h"
 #include "platform/host/stack_overflow.h"
+#include "platform/parallel.h"
 #include "platform/results/result_document.h"
 #include "platform/results/summary.h"
 #include "platform/run/hardware_use.h"
@@ -181,6 +185,37 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
   return fmt::format("the results of {}: make the work smaller{}", request.kernel, without_data);
 }
 
+/// Computes a workload's reference on a thread of its own until it is asked for or not needed. A host of one core does
+/// that afterwards.
+class ReferenceBesideRun {
+ public:
+  explicit ReferenceBesideRun(const Workload& workload) {
+    if (host_cores() == 1) return;
+    thread_ = helper_thread([this, &workload] {
+      try {
+        workload.prepare_reference_beside_run(cancelled_);
+      } catch (const std::exception&) {
+        return;  // `verify` meets it again, where it can be told
+      }
+    });
+  }
+  ReferenceBesideRun(const ReferenceBesideRun&) = delete;
+  ReferenceBesideRun& operator=(const ReferenceBesideRun&) = delete;
+  ~ReferenceBesideRun() {
+    cancelled_ = true;
+    finish();
+  }
+
+  void finish() {
+    if (thread_) thread_->join();
+    thread_.reset();
+  }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+  std::optional<std::thread> thread_;
+};
+
 /// `use` says at any time what the host's memory is asked for.
 [[nodiscard]] RunOutcome simulate_watching_memory(const RunRequest& request, const Workload& workload,
                                                   const RunOptions& options, HostMemory& use) {
@@ -188,7 +223,11 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
   Connector connector;
   System system("system", request.configuration.system, request.data, connector);
   use = HostMemory::data;
-  if (request.data == DataMode::full) workload.place_data(system);
+  std::optional<ReferenceBesideRun> reference;
+  if (request.data == DataMode::full) {
+    workload.place_data(system);
+    reference.emplace(workload);
+  }
   use = HostMemory::run;
   workload.launch(system, request.policy);
   const BrokenPipesAreErrors broken_pipes;
@@ -204,6 +243,7 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
   const TimedRun run = run_watched(system, workload, interrupts ? &*interrupts : nullptr, options.progress);
   use = HostMemory::result;
   const traces::RunNote note = note_of(run.end, system);
+  if (!note.complete) reference.reset();
   outputs.finish_traces(note);
   fail_if_bad(run.end, system, checks, outputs.problems());
   const int signal = interrupts ? interrupts->caught() : 0;
@@ -212,6 +252,7 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
     if (signal != 0) (void)std::raise(signal);  // as if it came now
   }
 
+  if (reference) reference->finish();
   RunOutcome outcome{result_document(request, workload, system, note, run.seconds),
                      note.complete ? 0 : signal,
                      note.end,

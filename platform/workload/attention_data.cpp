@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
+
+#include "platform/parallel.h"
 
 namespace kernwave::platform {
 
@@ -29,10 +32,11 @@ RandomTensor AttentionData::numbers(std::int64_t program, Part part) const {
   return {task_.seed, static_cast<std::uint64_t>(program) * parts + static_cast<std::uint64_t>(part)};
 }
 
-std::vector<float> AttentionData::values(std::int64_t program, Part part) const {
+void AttentionData::make(std::int64_t program, Part part, std::vector<float>& values) const {
   const kernels::RingSequence& tokens = task_.tokens_of(program);
   const std::int64_t count = part == Part::q ? tokens.queries.tokens() * task_.args.group : tokens.keys.tokens();
-  return numbers(program, part).values(0, count * task_.args.head_dim, task_.args.dtype);
+  values.resize(static_cast<std::size_t>(count * task_.args.head_dim));
+  numbers(program, part).write(0, count * task_.args.head_dim, task_.args.dtype, values.data());
 }
 
 void AttentionData::place(System& system) const {
@@ -69,7 +73,7 @@ AttentionArithmetic AttentionData::arithmetic(std::int64_t program) const {
   return arithmetic;
 }
 
-AttentionReference AttentionData::reference(std::int64_t program) const {
+AttentionReference AttentionData::reference(std::int64_t program, Inputs& inputs, const ReferenceEffort& effort) const {
   const kernels::RingSequence& tokens = task_.tokens_of(program);
   AttentionProblem problem;
   problem.s_q = tokens.queries.tokens();
@@ -79,20 +83,48 @@ AttentionReference AttentionData::reference(std::int64_t program) const {
   problem.causal = task_.args.causal;
   problem.scale = 1.0 / std::sqrt(static_cast<double>(task_.args.head_dim));
   problem.arithmetic = arithmetic(program);
-  return attention_reference(problem, values(program, Part::q), values(program, Part::k), values(program, Part::v));
+  make(program, Part::q, inputs.q);
+  make(program, Part::k, inputs.k);
+  make(program, Part::v, inputs.v);
+  return attention_reference(problem, inputs.q, inputs.k, inputs.v, effort);
 }
 
 void AttentionData::prepare_reference() {
-  for (auto program = static_cast<std::int64_t>(references_.size()); program < task_.programs(); ++program) {
-    references_.push_back(reference(program));
+  const auto done = static_cast<std::int64_t>(references_.size());
+  std::vector<AttentionReference> others(static_cast<std::size_t>(task_.programs() - done));
+  for_each_in_parallel(task_.programs() - done, [&](std::int64_t i) {
+    Inputs inputs;
+    others[static_cast<std::size_t>(i)] = reference(done + i, inputs, {});
+  });
+  std::move(others.begin(), others.end(), std::back_inserter(references_));
+}
+
+void AttentionData::prepare_reference_beside_run(const std::atomic<bool>& cancelled) const {
+  constexpr std::size_t most_numbers = std::size_t{2} * 1024 * 1024;  // 16 MiB
+  std::size_t numbers_kept = 0;
+  Inputs inputs;
+  ReferenceEffort effort;
+  effort.cancelled = &cancelled;
+  try {
+    while (static_cast<std::int64_t>(references_.size()) < task_.programs() && numbers_kept < most_numbers) {
+      AttentionReference next = reference(static_cast<std::int64_t>(references_.size()), inputs, effort);
+      numbers_kept += 2 * (next.out.size() + next.lse.size());
+      references_.push_back(std::move(next));
+    }
+  } catch (const ReferenceCancelled&) {
+    return;  // those that are done remain
   }
 }
 
 NumericError AttentionData::verify(const System& system) const {
   NumericError error;
+  Inputs inputs;
+  ReferenceEffort effort;
+  effort.all_cores = true;
   for (std::int64_t program = 0; program < task_.programs(); ++program) {
     const auto index = static_cast<std::size_t>(program);
-    error.merge(verify(system, program, index < references_.size() ? references_[index] : reference(program)));
+    error.merge(
+        verify(system, program, index < references_.size() ? references_[index] : reference(program, inputs, effort)));
   }
   return error;
 }

@@ -1,6 +1,7 @@
 // The inputs of an attention task, and the check of its output.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -22,20 +23,29 @@ class AttentionData {
   void place(System& system) const;
   /// Computes all references ahead of `verify`.
   void prepare_reference();
+  /// Computes the first of them, as many as fit into some memory, on one thread (`Workload`).
+  void prepare_reference_beside_run(const std::atomic<bool>& cancelled) const;
   [[nodiscard]] NumericError verify(const System& system) const;
 
  private:
   enum class Part : std::uint8_t { q, k, v };
 
   [[nodiscard]] RandomTensor numbers(std::int64_t program, Part part) const;
-  [[nodiscard]] std::vector<float> values(std::int64_t program, Part part) const;
+  /// Inputs of one program after another.
+  struct Inputs {
+    std::vector<float> q;
+    std::vector<float> k;
+    std::vector<float> v;
+  };
+
+  void make(std::int64_t program, Part part, std::vector<float>& values) const;
   [[nodiscard]] AttentionArithmetic arithmetic(std::int64_t program) const;
-  [[nodiscard]] AttentionReference reference(std::int64_t program) const;
+  [[nodiscard]] AttentionReference reference(std::int64_t program, Inputs& inputs, const ReferenceEffort& effort) const;
   [[nodiscard]] NumericError verify(const System& system, std::int64_t program, AttentionReference expected) const;
 
   const AttentionTask& task_;
   const AttentionLayout& layout_;
-  std::vector<AttentionReference> references_;  // by program, when prepared
+  mutable std::vector<AttentionReference> references_;  // of the first programs: those that are prepared
 };
 
 }  // namespace kernwave::platform

@@ -8,6 +8,9 @@
 #include <stdexcept>
 #include <utility>
 
+#include "models/base/quantity.h"
+#include "platform/parallel.h"
+
 namespace kernwave::platform {
 
 namespace {
@@ -21,7 +24,10 @@ using Floats = RowMajor<float>;
 constexpr std::int64_t block_queries = 32;
 
 /// Eigen blocks its products by the host's cache sizes, which would let the last bits differ between hosts.
-void pin_blocking() { Eigen::setCpuCacheSizes(32'768, 262'144, 2'097'152); }
+void pin_blocking() {
+  static const bool pinned = (Eigen::setCpuCacheSizes(32'768, 262'144, 2'097'152), true);  // once, whatever thread
+  (void)pinned;
+}
 
 /// Keys whose K is in float64 at a time: they stay in the cache. A multiple of the rows that Eigen takes at once.
 constexpr std::int64_t block_keys = 512;
@@ -52,8 +58,9 @@ void for_each_block_of_keys(std::int64_t keys, Block block) {
 class Head {
  public:
   Head(const AttentionProblem& problem, const std::vector<float>& q, const std::vector<float>& k,
-       const std::vector<float>& v)
+       const std::vector<float>& v, const ReferenceEffort& effort)
       : problem_(problem),
+        effort_(effort),
         rows_(problem.s_q * problem.group),
         queries_(matrix_of(q, rows_, problem.head_dim)),
         keys_(matrix_of(k, problem.s_kv, problem.head_dim)),
@@ -64,6 +71,7 @@ class Head {
     const auto rows = static_cast<std::size_t>(rows_);
     Matrix keys;
     for_each_block_of_keys(problem.s_kv, [&](std::int64_t first, std::int64_t count) {
+      end_if_cancelled();
       keys = keys_.middleRows(first, count).cast<double>();
       key_norms_.segment(first, count) = keys.rowwise().norm();
     });
@@ -74,14 +82,25 @@ class Head {
   }
 
   [[nodiscard]] AttentionReference attend() {
-    for (std::int64_t first = 0; first < problem_.s_q; first += block_queries) {
+    const auto attend_to = [this](std::int64_t block) {
+      const std::int64_t first = block * block_queries;
       attend_block(first, std::min(block_queries, problem_.s_q - first));
+    };
+    const std::int64_t blocks = ceil_div(problem_.s_q, block_queries);
+    if (effort_.all_cores) {
+      for_each_in_parallel(blocks, attend_to);
+    } else {
+      for (std::int64_t block = 0; block < blocks; ++block) attend_to(block);
     }
     return std::move(reference_);
   }
 
  private:
-  /// Fills in the rows of the queries first ... first + count - 1.
+  void end_if_cancelled() const {
+    if (effort_.cancelled != nullptr && *effort_.cancelled) throw ReferenceCancelled();
+  }
+
+  /// Fills in the rows, which are this block's alone, of the queries first ... first + count - 1.
   void attend_block(std::int64_t first, std::int64_t count) {
     const std::int64_t keys = keys_seen_by(problem_, first + count - 1);
     if (keys == 0) return;
@@ -106,6 +125,7 @@ class Head {
     Matrix scores(queries.rows(), keys);
     Matrix block;
     for_each_block_of_keys(keys, [&](std::int64_t first, std::int64_t count) {
+      end_if_cancelled();
       block = keys_.middleRows(first, count).cast<double>();
       scores.middleCols(first, count).noalias() = problem_.scale * (queries * block.transpose());
     });
@@ -156,6 +176,7 @@ class Head {
       const std::int64_t end = std::min(key + length, p.cols());
       Matrix sum = Matrix::Zero(p.rows(), d);
       for (; key < end; key += AttentionBound::interval) {
+        end_if_cancelled();
         const std::int64_t count = std::min(AttentionBound::interval, end - key);
         values = values_.middleRows(key, count).cast<double>();
         magnitudes = values_.middleRows(key, count).cwiseAbs();
@@ -189,6 +210,7 @@ class Head {
   }
 
   const AttentionProblem& problem_;
+  const ReferenceEffort& effort_;
   std::int64_t rows_;
   Eigen::Map<const Floats> queries_;
   Eigen::Map<const Floats> keys_;
@@ -201,13 +223,14 @@ class Head {
 }  // namespace
 
 AttentionReference attention_reference(const AttentionProblem& problem, const std::vector<float>& q,
-                                       const std::vector<float>& k, const std::vector<float>& v) {
+                                       const std::vector<float>& k, const std::vector<float>& v,
+                                       const ReferenceEffort& effort) {
   pin_blocking();
   const std::vector<std::int64_t>& chains = problem.arithmetic.consecutive;
   if (!chains.empty() && std::accumulate(chains.begin(), chains.end(), std::int64_t{0}) != problem.s_kv) {
     throw std::invalid_argument("attention_reference: the chains do not make up the keys");
   }
-  return Head(problem, q, k, v).attend();
+  return Head(problem, q, k, v, effort).attend();
 }
 
 }  // namespace kernwave::platform

@@ -1,7 +1,9 @@
 // Attention in float64: what the kernels' outputs are measured against.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "platform/workload/attention_bound.h"
@@ -27,11 +29,23 @@ struct AttentionReference {
   std::vector<double> lse_bounds;
 };
 
+/// How a reference is computed, which changes nothing of it.
+struct ReferenceEffort {
+  bool all_cores = false;                        ///< blocks of queries in parallel
+  const std::atomic<bool>* cancelled = nullptr;  ///< set by another thread: `ReferenceCancelled` is thrown soon
+};
+
+class ReferenceCancelled : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "the reference is not needed any more"; }
+};
+
 /// softmax(scale Q K^T) V as it is defined: per row the maximum, then the exponentials and their sum, then the product;
 /// no running quantities. q is [s_q][group][head_dim], k and v are [s_kv][head_dim], already rounded to the storage
 /// type. Only visible keys are computed. Throws std::invalid_argument when a size or the chains of
 /// the arithmetic disagree.
 [[nodiscard]] AttentionReference attention_reference(const AttentionProblem& problem, const std::vector<float>& q,
-                                                     const std::vector<float>& k, const std::vector<float>& v);
+                                                     const std::vector<float>& k, const std::vector<float>& v,
+                                                     const ReferenceEffort& effort = {});
 
 }  // namespace kernwave::platform

@@ -1,6 +1,7 @@
 // The attention kernels with their data.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ class AttentionWorkload : public Workload {
   void place_data(System& system) const override { data_.place(system); }
   void launch(System& system, tl::Policy policy) const override;
   void prepare_reference() override { data_.prepare_reference(); }
+  void prepare_reference_beside_run(const std::atomic<bool>& cancelled) const override {
+    data_.prepare_reference_beside_run(cancelled);
+  }
   [[nodiscard]] NumericError verify(const System& system) const override { return data_.verify(system); }
   [[nodiscard]] std::vector<CompulsoryWork> compulsory() const override;
 

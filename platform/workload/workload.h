@@ -1,6 +1,7 @@
 // A kernel together with its data: what to place in memory, what to launch, what to expect.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -79,6 +80,9 @@ class Workload {
   virtual void launch(System& system, tl::Policy policy) const = 0;
   /// Computes the float64 reference ahead of `verify`: once for all runs whose processes are forked from this one.
   virtual void prepare_reference() = 0;
+  /// Begins with the reference while a simulation goes on: called on a thread of its own, before `verify`, and only
+  /// what costs little memory. Returns soon once `cancelled` is set. What it has not done, `verify` does.
+  virtual void prepare_reference_beside_run(const std::atomic<bool>& cancelled) const { (void)cancelled; }
   /// Compares the output with a float64 reference, and with its bits where they are pinned. Data mode `full` only.
   [[nodiscard]] virtual NumericError verify(const System& system) const = 0;
   /// By PE.

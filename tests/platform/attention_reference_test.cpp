@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <vector>
@@ -145,6 +147,59 @@ TEST(AttentionReference, RejectsChainsThatAreNotAllKeys) {
   EXPECT_THROW(static_cast<void>(attention_reference({1, 2, 1, 1, false, 1.0, {DType::f32, 2, 2, 0, {1}}}, random(0, 1),
                                                      random(1, 2), random(2, 2))),
                std::invalid_argument);
+}
+
+/// Whether every bit is the same.
+[[nodiscard]] bool are_identical(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+// Blocks of queries are independent, whichever thread computes them.
+TEST(AttentionReference, OnAllCoresIsTheSameBitForBit) {
+  for (const std::int64_t d : {3, 64}) {
+    const std::int64_t queries = 150;
+    const std::int64_t keys = 1300;
+    AttentionProblem problem{queries, keys, 2, d, true, 0.125};
+    problem.arithmetic.chain = keys;
+    problem.arithmetic.consecutive = {keys - 300, 300};
+    const auto q = random(0, queries * 2 * d);
+    const auto k = random(1, keys * d);
+    const auto v = random(2, keys * d);
+    const AttentionReference one = attention_reference(problem, q, k, v);
+    const AttentionReference all = attention_reference(problem, q, k, v, {true, nullptr});
+    EXPECT_TRUE(are_identical(one.out, all.out));
+    EXPECT_TRUE(are_identical(one.out_bounds, all.out_bounds));
+    EXPECT_TRUE(are_identical(one.lse, all.lse));
+    EXPECT_TRUE(are_identical(one.lse_bounds, all.lse_bounds));
+  }
+}
+
+// Long sequences are taken up in blocks of keys: keys on both sides of a block's end weigh what the definition says.
+TEST(AttentionReference, OfManyKeysIsTheirSoftmax) {
+  for (const std::int64_t keys : {511, 512, 1023, 1024, 1025, 1600}) {
+    const std::int64_t d = 2;
+    const auto q = random(0, d);
+    const auto k = random(1, keys * d);
+    const auto v = random(2, keys * d);
+    double sum = 0.0;
+    std::vector<double> out(2, 0.0);
+    for (std::size_t key = 0; key < static_cast<std::size_t>(keys); ++key) {
+      const double score = static_cast<double>(q[0]) * k[2 * key] + static_cast<double>(q[1]) * k[2 * key + 1];
+      const double weight = std::exp(0.5 * score);
+      sum += weight;
+      for (std::size_t col = 0; col < 2; ++col) out[col] += weight * v[2 * key + col];
+    }
+    const AttentionReference reference = attention_reference({1, keys, 1, d, false, 0.5}, q, k, v);
+    for (std::size_t col = 0; col < 2; ++col) EXPECT_NEAR(reference.out[col], out[col] / sum, 1e-13) << keys;
+    EXPECT_NEAR(reference.lse[0], std::log(sum), 1e-12) << keys;
+  }
+}
+
+TEST(AttentionReference, ThatIsNotNeededAnyMoreEnds) {
+  const std::atomic<bool> cancelled{true};
+  EXPECT_THROW(
+      (void)attention_reference({1, 4, 1, 1, false, 1.0}, {1.0F}, random(1, 4), random(2, 4), {false, &cancelled}),
+      ReferenceCancelled);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -243,6 +244,25 @@ TEST(Workloads, OfMoreProgramsThanPesRunTheSurplusInTurn) {
   EXPECT_TRUE(result.at("error").at("within_tolerance").as_bool());
   EXPECT_EQ(result.at("counts").at("dma_read").as_int(), 10 * 3);
   EXPECT_EQ(result.at("counts").at("dma_write").as_int(), 10);
+}
+
+// Beside the simulation, after it, or before: the last of some programs, and blocks of queries of one.
+TEST(Workloads, AreVerifiedAlikeWheneverTheReferenceIsComputed) {
+  WorkloadRequest request = attention(prefill, 3, 2, 24);
+  request.s_q = {70};
+  request.s_kv = {600};
+  request.lse = true;
+  const SystemConfig config = machine(1, 4);
+  const RunRequest as_asked{{"a test's", config, {}}, request.kernel, tl::Policy::lazy, DataMode::full, ""};
+  const auto prepared = make_workload(request, config);
+  prepared->prepare_reference();
+  const auto partly = make_workload(request, config);
+  const std::atomic<bool> cancelled{true};
+  partly->prepare_reference_beside_run(cancelled);
+  const Json before = simulate_isolated(as_asked, *prepared).at("error");
+  EXPECT_EQ(simulate_isolated(as_asked, *partly).at("error"), before);
+  EXPECT_EQ(simulate_isolated(as_asked, *make_workload(request, config)).at("error"), before);
+  EXPECT_GT(before.at("max_of_bound").as_double(), 0.0);
 }
 
 TEST(Workloads, ThatDoNotFitInACubeNameTheTensor) {
