@@ -100,16 +100,17 @@ void AttentionData::prepare_reference() {
 }
 
 void AttentionData::prepare_reference_beside_run(const std::atomic<bool>& cancelled) const {
-  constexpr std::size_t most_numbers = std::size_t{2} * 1024 * 1024;  // 16 MiB
-  std::size_t numbers_kept = 0;
+  constexpr std::int64_t most_numbers = std::int64_t{256} * 1024;  // 2 MiB
+  std::int64_t numbers_kept = 0;
   Inputs inputs;
   ReferenceEffort effort;
   effort.cancelled = &cancelled;
   try {
-    while (static_cast<std::int64_t>(references_.size()) < task_.programs() && numbers_kept < most_numbers) {
-      AttentionReference next = reference(static_cast<std::int64_t>(references_.size()), inputs, effort);
-      numbers_kept += 2 * (next.out.size() + next.lse.size());
-      references_.push_back(std::move(next));
+    for (auto next = static_cast<std::int64_t>(references_.size()); next < task_.programs(); ++next) {
+      const std::int64_t rows = task_.tokens_of(next).queries.tokens() * task_.args.group;
+      numbers_kept += 2 * rows * (task_.args.head_dim + 1);  // of output and LSE, each with its bound
+      if (numbers_kept > most_numbers) return;
+      references_.push_back(reference(next, inputs, effort));
     }
   } catch (const ReferenceCancelled&) {
     return;  // those that are done remain
