@@ -35,21 +35,10 @@ namespace {
 }  // namespace
 
 std::string_view name_of(const Descriptor& descriptor) {
-  switch (descriptor.engine) {
-    case Engine::dma_read:
-      return "dma_read";
-    case Engine::dma_write:
-      return "dma_write";
-    case Engine::gemm:
-      return "dot";
-    case Engine::math:
-      return name_of(descriptor.math().op);
-    case Engine::ipcq:
-      return descriptor.ipcq().action == IpcqAction::send ? "ipcq_copy" : "ipcq_recv";
-    case Engine::composite:
-      return "gemm";
-  }
-  return "?";
+  if (const auto* math = std::get_if<MathDescriptor>(&descriptor.work)) return name_of(math->op);
+  const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work);
+  if (ipcq != nullptr && ipcq->action == IpcqAction::receive) return "ipcq_recv";
+  return row_of(descriptor.engine).kind;
 }
 
 std::string describe(const Descriptor& descriptor) {

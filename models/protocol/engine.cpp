@@ -20,8 +20,8 @@ Engine EngineList::add(EngineRow row) {
   const auto refuse = [&row](const std::string& reason) {
     throw std::invalid_argument(fmt::format("the engine \"{}\" {}", row.name, reason));
   };
-  for (const std::string_view text : {row.name, row.title, row.words, row.category}) {
-    if (text.empty()) refuse("needs a name, a title, words and a category");
+  for (const std::string_view text : {row.name, row.title, row.words, row.category, row.kind}) {
+    if (text.empty()) refuse("needs a name, a title, words, a category and a kind");
   }
   if (row.service == EngineService::parts) refuse("is not the scheduler: it serves commands in turn or as messages");
   if (row.doorbell % doorbell_stride != 0 || row.doorbell > last_doorbell) {

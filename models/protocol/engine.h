@@ -37,22 +37,24 @@ struct EngineRow {
   std::string_view title;     ///< of its track in a timeline: "DMA read"
   std::string_view words;     ///< in a sentence: "DMA read channel"
   std::string_view category;  ///< of its operations in logs: "memory"
+  std::string_view kind;      ///< likewise: "dot"; in the place of <operation> stands the name of the MATH operation
   std::string_view counted;   ///< of its operations among the counts of a result; of an added engine its name
   EngineColour colour;
 };
 
 inline constexpr std::array<EngineRow, 6> engine_rows = {{
     {Engine::dma_read, 0x0000, EngineService::in_turn, "dma_read", "DMA read", "DMA read channel", "memory", "dma_read",
-     EngineColour::blue},
+     "dma_read", EngineColour::blue},
     {Engine::dma_write, 0x1000, EngineService::in_turn, "dma_write", "DMA write", "DMA write channel", "memory",
-     "dma_write", EngineColour::light_blue},
-    {Engine::gemm, 0x2000, EngineService::in_turn, "gemm", "GEMM", "matrix engine", "gemm", "gemm",
+     "dma_write", "dma_write", EngineColour::light_blue},
+    {Engine::gemm, 0x2000, EngineService::in_turn, "gemm", "GEMM", "matrix engine", "gemm", "dot", "gemm",
      EngineColour::orange},
-    {Engine::math, 0x3000, EngineService::in_turn, "math", "MATH", "MATH engine", "math", "math", EngineColour::green},
+    {Engine::math, 0x3000, EngineService::in_turn, "math", "MATH", "MATH engine", "math", "<operation>", "math",
+     EngineColour::green},
     {Engine::ipcq, 0x4000, EngineService::messages, "ipcq", "IPCQ", "queues to other PEs", "comm", "ipcq_copy",
-     EngineColour::purple},
-    {Engine::composite, 0x5000, EngineService::parts, "composite", "composite", "scheduler", "composite", "composite",
-     EngineColour::grey},
+     "ipcq_copy", EngineColour::purple},
+    {Engine::composite, 0x5000, EngineService::parts, "composite", "composite", "scheduler", "composite", "gemm",
+     "composite", EngineColour::grey},
 }};
 
 /// Of the engines that every PE has.
@@ -86,7 +88,7 @@ namespace engine_checks {
 
 [[nodiscard]] constexpr bool complete() noexcept {
   for (const EngineRow& row : engine_rows) {
-    for (const std::string_view text : {row.name, row.title, row.words, row.category, row.counted}) {
+    for (const std::string_view text : {row.name, row.title, row.words, row.category, row.kind, row.counted}) {
       if (text.empty()) return false;
     }
     for (const EngineRow& other : engine_rows) {

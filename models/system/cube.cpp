@@ -39,8 +39,9 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
   if (order != ConstructionOrder::ascending) make_hbm();
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {
     const std::string prefix = "pe" + std::to_string(first + index) + ".";
-    connect_channel(pe(index).read_socket(), 2 * index, connector, prefix + "dma_read");
-    connect_channel(pe(index).write_socket(), 2 * index + 1, connector, prefix + "dma_write");
+    connect_channel(pe(index).read_socket(), 2 * index, connector, prefix + std::string(name_of(Engine::dma_read)));
+    connect_channel(pe(index).write_socket(), 2 * index + 1, connector,
+                    prefix + std::string(name_of(Engine::dma_write)));
   }
 }
 

@@ -25,11 +25,11 @@ namespace {
 }  // namespace
 
 std::string engines_as_markdown() {
-  std::string text = "| engine | what it is | doorbell | category of its operations | counted as | serves |\n";
+  std::string text = "| engine | what it is | doorbell | its operations | counted as | serves |\n";
   text += "|---|---|---|---|---|---|\n";
   for (const EngineRow& row : engine_rows) {
-    text += fmt::format("| `{}` | {} | `{:#06x}` | `{}` | `{}` | {} |\n", row.name, row.words, row.doorbell,
-                        row.category, row.counted, service_text(row.service));
+    text += fmt::format("| `{}` | {} | `{:#06x}` | `{}/{}` | `{}` | {} |\n", row.name, row.words, row.doorbell,
+                        row.category, row.kind, row.counted, service_text(row.service));
   }
   return text;
 }

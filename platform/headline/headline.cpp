@@ -224,18 +224,18 @@ constexpr const char* row_head = "  {:<11} {:<13}{:>11}{:>10}  {:<14}{:>8}{:>8}{
   const std::int64_t latency = result.at("latency_ps").as_int();
   const std::int64_t blocking = blocking_latency(results, result);
   const BindingBound bound = binding_bound(result);
-  const double utilisation = 100.0 * static_cast<double>(busy_of(result, "gemm")) /
+  const double utilisation = 100.0 * static_cast<double>(busy_of(result, name_of(Engine::gemm))) /
                              static_cast<double>(std::max<std::int64_t>(1, active_pes(result) * latency));
   const std::string speed_up =
       blocking == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(blocking) / static_cast<double>(latency));
   const Json& counts = result.at("counts");
-  return fmt::format(row_head, machine_name(result), policy_name(result), time_text(latency), speed_up, bound.resource,
-                     fmt::format("{:.3f}", static_cast<double>(latency) / static_cast<double>(bound.picoseconds)),
-                     counts.at("dma_read").as_int(), counts.at("ipcq_copy").as_int(),
-                     fmt::format("{:.1f}", gigabytes_per_second(result)), fmt::format("{:.1f}%", utilisation),
-                     fmt::format("{} KiB", result.at("scratch").at("peak_bytes").as_int() / k_tokens),
-                     links_text(result), error_text(result.at("error")),
-                     fmt::format("{:.2f}", result.at("host").at("seconds").as_double()));
+  return fmt::format(
+      row_head, machine_name(result), policy_name(result), time_text(latency), speed_up, bound.resource,
+      fmt::format("{:.3f}", static_cast<double>(latency) / static_cast<double>(bound.picoseconds)),
+      counts.at(row_of(Engine::dma_read).counted).as_int(), counts.at(row_of(Engine::ipcq).counted).as_int(),
+      fmt::format("{:.1f}", gigabytes_per_second(result)), fmt::format("{:.1f}%", utilisation),
+      fmt::format("{} KiB", result.at("scratch").at("peak_bytes").as_int() / k_tokens), links_text(result),
+      error_text(result.at("error")), fmt::format("{:.2f}", result.at("host").at("seconds").as_double()));
 }
 
 [[nodiscard]] std::string bounds_rows(const Json& result) {

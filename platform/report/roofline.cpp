@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/protocol/engine.h"
 #include "platform/results/recorded_machine.h"
 #include "platform/results/summary.h"
 
@@ -36,9 +37,9 @@ namespace {
 
 Roofline roofline(const Json& result) {
   Roofline line;
-  const std::int64_t products = result.at("flops").at("gemm").as_int();
+  const std::int64_t products = result.at("flops").at(name_of(Engine::gemm)).as_int();
   line.of_products = products > 0;
-  line.flops = line.of_products ? products : result.at("flops").at("math").as_int();
+  line.flops = line.of_products ? products : result.at("flops").at(name_of(Engine::math)).as_int();
   line.bytes = result.at("bytes").at("read").as_int() + result.at("bytes").at("written").as_int();
   line.pes = active_pes(result);
   line.cubes = cubes_used(result);

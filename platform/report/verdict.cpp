@@ -200,14 +200,14 @@ struct CauseShare {
   if (multiple_of_bound(result) <= close_to_bound && binding_bound(result).picoseconds > 0) return {};
   const CauseShare largest = cause_shares(result).front();
   if (largest.share < worth_changing) return {};
-  const double engines = busy_share(result, "gemm") + busy_share(result, "math");
+  const double engines = busy_share(result, name_of(Engine::gemm)) + busy_share(result, name_of(Engine::math));
   if (largest.cause->cause == "compute" && engines > 0.8) {
     return fmt::format(
         "GEMM ({:.1f} %) and MATH ({:.1f} %) follow one another more than they overlap: work on independent rows or "
         "tiles in turn.",
-        100.0 * busy_share(result, "gemm"), 100.0 * busy_share(result, "math"));
+        100.0 * busy_share(result, name_of(Engine::gemm)), 100.0 * busy_share(result, name_of(Engine::math)));
   }
-  if (largest.cause->cause == "load" && busy_share(result, "dma_read") > 0.9) {
+  if (largest.cause->cause == "load" && busy_share(result, name_of(Engine::dma_read)) > 0.9) {
     return "Loads are waited for although the DMA read channel hardly rests: load less, or from more PEs.";
   }
   return std::string(largest.cause->remedy);

@@ -60,7 +60,7 @@ namespace {
     gemm += system.pe(PeId(i)).statistics(Engine::gemm).flops;
     math += system.pe(PeId(i)).statistics(Engine::math).flops;
   }
-  return Json::object({{"gemm", gemm}, {"math", math}});
+  return Json::object({{name_of(Engine::gemm), gemm}, {name_of(Engine::math), math}});
 }
 
 [[nodiscard]] Json bounds_object(const Bounds& bounds) {

@@ -82,12 +82,14 @@ void add_engines(Output out, const Json& result) {
     fmt::format_to(out, "  {:<13}{:>12}{:>14}{:>11.1f}%\n", name, operations, time_text(busy),
                    100.0 * quotient(busy, latency));
   }
-  if (const std::int64_t composites = result.at("counts").at("composite").as_int(); composites > 0) {
+  if (const std::int64_t composites = result.at("counts").at(row_of(Engine::composite).counted).as_int();
+      composites > 0) {
     fmt::format_to(out, "  {} composites, which read {} tiles\n", composites,
                    result.at("counts").at("composite_read").as_int());
   }
   fmt::format_to(out, "  {} of {} PEs worked; {} flops GEMM, {} MATH\n\n", pes, result.at("busy_ps").size(),
-                 result.at("flops").at("gemm").as_int(), result.at("flops").at("math").as_int());
+                 result.at("flops").at(name_of(Engine::gemm)).as_int(),
+                 result.at("flops").at(name_of(Engine::math)).as_int());
 }
 
 void add_stalls(Output out, const Json& result) {
@@ -132,7 +134,7 @@ void add_channels(Output out, const Json& result) {
 
 void add_links(Output out, const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();
-  if (result.at("counts").at("ipcq_copy").as_int() == 0) return;
+  if (result.at("counts").at(row_of(Engine::ipcq).counted).as_int() == 0) return;
   fmt::format_to(out, "{:<15}{:>10}{:>14}{:>16}{:>14}{:>14}\n", "links", "messages", "sent B", "busiest link",
                  "in flight max", "average");
   for (const Json::Member& direction : result.at("links").as_object()) {

@@ -24,7 +24,7 @@ using testing::StubTiming;
 
 /// A row that a list takes.
 [[nodiscard]] EngineRow sorter() {
-  return {Engine::math, 0x6000, EngineService::in_turn, "sorter", "sorter", "sorting engine",
+  return {Engine::math, 0x6000, EngineService::in_turn, "sorter", "sorter", "sorting engine", "sort",
           "sort",       "",     EngineColour::grey};
 }
 
@@ -69,7 +69,7 @@ TEST(EngineLists, RefuseARowThatIsNoEngineAndStayAsTheyAre) {
     const char* told;
   };
   const std::vector<Case> cases = {
-      {"no category", [](EngineRow& row) { row.category = ""; }, "needs a name, a title, words and a category"},
+      {"no category", [](EngineRow& row) { row.category = ""; }, "needs a name, a title, words, a category and a kind"},
       {"a name that is taken", [](EngineRow& row) { row.name = "gemm"; }, "has the name of another engine"},
       {"a doorbell that is taken", [](EngineRow& row) { row.doorbell = 0x3000; }, "0x3000, which is that of \"math\""},
       {"a doorbell between two", [](EngineRow& row) { row.doorbell = 0x6004; }, "0x6004, not at a multiple of 0x1000"},
