@@ -59,8 +59,9 @@ unknown() { grep -vxF -f "$1" || true; }
 
 # Names of files that a user may have given a run.
 files='(system|pe|ipcq|hbm|interconnect|run)\.(json|csv|vcd|html|toml|sqlite|gtkw|cpp|h|gz)'
-# Members of a user's `system`, and the mistake that docs/configuration.md shows.
-sed 's/system\.[a-z_]*(//g; s/`system\.set_channel_observer`//g; /pe\.gem\.rows/d' "${documents[@]}" >documented
+# Members of a user's `system`, the mistake that docs/configuration.md shows, and changes that docs/extending.md shows.
+awk '/^```diff$/ { inside = 1 } !inside { print } /^```$/ { inside = 0 }' "${documents[@]}" |
+  sed 's/system\.[a-z_]*(//g; s/`system\.set_channel_observer`//g; /pe\.gem\.rows/d' >documented
 found="$(keys_in printed texts documented | grep -vxE "$files" | unknown known_keys)"
 [ -z "$found" ] || fail "these are printed or documented like keys of the configuration, and are none: $(echo $found)"
 [ "$(keys_in printed texts | wc -l)" -gt 40 ] || fail "hardly any keys were found in what is printed"
