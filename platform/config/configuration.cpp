@@ -21,6 +21,7 @@
 #include <variant>
 
 #include "platform/config/key_table.h"
+#include "platform/config/math_table.h"
 #include "platform/config/presets.h"
 #include "platform/config/renamed_keys.h"
 #include "platform/config/rules.h"
