@@ -145,9 +145,9 @@ bool ProtocolMonitor::direct_memory(Payload& payload, tlm::tlm_dmi& dmi) {
 }
 
 void MonitoringConnector::connect(InitiatorSocket& initiator, TargetSocket& target, const std::string& name) {
-  monitors_.push_back(std::make_unique<ProtocolMonitor>(sc_core::sc_gen_unique_name("monitor"), name));
-  initiator.bind(monitors_.back()->from_initiator());
-  monitors_.back()->to_target().bind(target);
+  ProtocolMonitor& monitor = monitors_.add(sc_core::sc_gen_unique_name("monitor"), name);
+  initiator.bind(monitor.from_initiator());
+  monitor.to_target().bind(target);
 }
 
 std::vector<std::string> MonitoringConnector::violations() const {

@@ -1,11 +1,11 @@
 // Watches sockets and reports whatever the TLM-2.0 base protocol forbids.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "models/base/in_reverse.h"
 #include "models/base/systemc.h"
 #include "models/protocol/connector.h"
 
@@ -73,7 +73,7 @@ class MonitoringConnector : public Connector {
   [[nodiscard]] std::size_t links() const noexcept { return monitors_.size(); }
 
  private:
-  std::vector<std::unique_ptr<ProtocolMonitor>> monitors_;
+  InReverse<ProtocolMonitor> monitors_;
 };
 
 }  // namespace kernwave::traces

@@ -7,16 +7,13 @@
 
 namespace kernwave {
 
+IpcqLink::Pair::Pair(std::int64_t id, IpcqLink& link)
+    : input(("in" + std::to_string(id)).c_str(), link, id), output(("out" + std::to_string(id)).c_str(), link) {}
+
 IpcqLink::IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config, std::int64_t pairs)
     : sc_module(name), hop_(config.hop_latency), stream_(config.bandwidth) {
   if (config.hop_latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the hop must be at least 1 ps");
-  TargetPort::Client& receiver = *this;
-  InitiatorPort::Client& sender = *this;
-  for (std::int64_t id = 0; id < pairs; ++id) {
-    const std::string number = std::to_string(id);
-    inputs_.push_back(std::make_unique<TargetPort>(("in" + number).c_str(), receiver, id));
-    outputs_.push_back(std::make_unique<Output>(("out" + number).c_str(), sender, *inputs_.back()));
-  }
+  for (std::int64_t id = 0; id < pairs; ++id) pairs_.add(id, *this);
   KERNWAVE_HAS_PROCESS(IpcqLink);
   SC_METHOD(serve);
   sensitive << wake_;
@@ -33,9 +30,9 @@ void IpcqLink::serve() {
   while (arrivals_.due(now())) enter(arrivals_.pop());
   while (deliveries_.due(now())) {
     const Pending arrived = deliveries_.pop();
-    output_of(*arrived.port).waiting.push_back(arrived.payload);
+    pair_of(*arrived.port).waiting.push_back(arrived.payload);
   }
-  for (const auto& output : outputs_) deliver(*output);
+  for (const auto& pair : pairs_) deliver(*pair);
   if (!arrivals_.empty()) wake_.notify(to_sc_time(arrivals_.next() - now()));
   if (!deliveries_.empty()) wake_.notify(to_sc_time(deliveries_.next() - now()));
 }
@@ -54,25 +51,25 @@ void IpcqLink::enter(const Pending& message) {
   deliveries_.push({stream_.free_at(), message.port, message.payload});
 }
 
-void IpcqLink::deliver(Output& output) {
-  while (!output.waiting.empty() && !output.port.busy()) {
-    const Picoseconds delay = std::max(output.port.free_at() - now(), Picoseconds(0));
-    Payload& payload = *output.waiting.front();
-    output.waiting.pop_front();
-    output.port.send(payload, delay);
+void IpcqLink::deliver(Pair& pair) {
+  while (!pair.waiting.empty() && !pair.output.busy()) {
+    const Picoseconds delay = std::max(pair.output.free_at() - now(), Picoseconds(0));
+    Payload& payload = *pair.waiting.front();
+    pair.waiting.pop_front();
+    pair.output.send(payload, delay);
   }
 }
 
 void IpcqLink::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }
 
 void IpcqLink::response(InitiatorPort& port, Payload& payload) {
-  const auto output = std::find_if(outputs_.begin(), outputs_.end(),
-                                   [&port](const std::unique_ptr<Output>& each) { return &each->port == &port; });
-  (*output)->source.respond(payload);
+  const auto pair =
+      std::find_if(pairs_.begin(), pairs_.end(), [&port](const auto& each) { return &each->output == &port; });
+  (*pair)->input.respond(payload);
 }
 
 unsigned IpcqLink::debug_access(TargetPort& port, Payload& payload) {
-  return output_of(port).port.socket()->transport_dbg(payload);
+  return pair_of(port).output.socket()->transport_dbg(payload);
 }
 
 }  // namespace kernwave

@@ -1,10 +1,8 @@
 // A link between PEs: latency and bandwidth, in one direction.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "models/base/bandwidth_server.h"
+#include "models/base/in_reverse.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
@@ -31,9 +29,9 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
  public:
   IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config, std::int64_t pairs);
 
-  [[nodiscard]] TargetSocket& input(std::int64_t id) { return inputs_.at(static_cast<std::size_t>(id))->socket(); }
+  [[nodiscard]] TargetSocket& input(std::int64_t id) { return pairs_.at(static_cast<std::size_t>(id)).input.socket(); }
   [[nodiscard]] InitiatorSocket& output(std::int64_t id) {
-    return outputs_.at(static_cast<std::size_t>(id))->port.socket();
+    return pairs_.at(static_cast<std::size_t>(id)).output.socket();
   }
   [[nodiscard]] const LinkStatistics& statistics() const noexcept { return statistics_; }
 
@@ -43,11 +41,11 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
     TargetPort* port = nullptr;
     Payload* payload = nullptr;
   };
-  struct Output {
-    Output(const char* name, InitiatorPort::Client& client, TargetPort& input) : port(name, client), source(input) {}
-    InitiatorPort port;
-    TargetPort& source;
-    RingQueue<Payload*> waiting;  // arrived, while the port is busy
+  struct Pair {
+    Pair(std::int64_t id, IpcqLink& link);
+    TargetPort input;
+    InitiatorPort output;
+    RingQueue<Payload*> waiting;  // arrived, while the output is busy
   };
 
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
@@ -57,14 +55,13 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
 
   void serve();
   void enter(const Pending& message);
-  void deliver(Output& output);
-  [[nodiscard]] Output& output_of(const TargetPort& input) { return *outputs_[static_cast<std::size_t>(input.id())]; }
+  void deliver(Pair& pair);
+  [[nodiscard]] Pair& pair_of(const TargetPort& input) { return pairs_[static_cast<std::size_t>(input.id())]; }
 
   SimulatedTime now;
   Picoseconds hop_;
   BandwidthServer stream_;
-  std::vector<std::unique_ptr<TargetPort>> inputs_;
-  std::vector<std::unique_ptr<Output>> outputs_;
+  InReverse<Pair> pairs_;
   ArbitrationQueue<Pending> arrivals_;    // by the instant at which they are eligible
   ArbitrationQueue<Pending> deliveries_;  // by the instant of their last byte
   sc_core::sc_event wake_;

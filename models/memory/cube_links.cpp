@@ -21,10 +21,10 @@ CubeLinks::CubeLinks(const sc_core::sc_module_name& name, const SystemConfig& co
   TargetPort::Client& requests = *this;
   InitiatorPort::Client& responses = *this;
   for (std::int64_t id = 0; id < channels_per_cube_ * config.cubes; ++id) {
-    ports_.push_back(std::make_unique<TargetPort>(("port" + std::to_string(id)).c_str(), requests, id));
+    ports_.add(("port" + std::to_string(id)).c_str(), requests, id);
   }
   for (std::int64_t id = 0; id < config.cubes; ++id) {
-    cubes_.push_back(std::make_unique<Cube>("memory" + std::to_string(id), responses, config_.bandwidth));
+    cubes_.add("memory" + std::to_string(id), responses, config_.bandwidth);
   }
   KERNWAVE_HAS_PROCESS(CubeLinks);
   SC_METHOD(advance);

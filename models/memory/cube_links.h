@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "models/base/bandwidth_server.h"
+#include "models/base/in_reverse.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
@@ -40,12 +40,12 @@ class CubeLinks : public sc_core::sc_module, private TargetPort::Client, private
 
   /// For the requests of one DMA channel to cubes other than its own: `id` is 2 p for the reads and 2 p + 1 for the
   /// writes of PE p, and the number that breaks ties.
-  [[nodiscard]] TargetSocket& socket(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id))->socket(); }
+  [[nodiscard]] TargetSocket& socket(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id)).socket(); }
   /// To the HBM of a cube.
   [[nodiscard]] InitiatorSocket& memory_socket(CubeId cube) { return place(cube).memory.socket(); }
 
   /// What a cube has sent to the others.
-  [[nodiscard]] Bytes sent(CubeId cube) const { return cubes_.at(static_cast<std::size_t>(cube.count()))->sent; }
+  [[nodiscard]] Bytes sent(CubeId cube) const { return cubes_.at(static_cast<std::size_t>(cube.count())).sent; }
 
  private:
   struct Request {
@@ -78,15 +78,15 @@ class CubeLinks : public sc_core::sc_module, private TargetPort::Client, private
   void hand_on(Cube& cube);
   void wake_at(Picoseconds time);
 
-  [[nodiscard]] Cube& place(CubeId cube) { return *cubes_.at(static_cast<std::size_t>(cube.count())); }
+  [[nodiscard]] Cube& place(CubeId cube) { return cubes_.at(static_cast<std::size_t>(cube.count())); }
   [[nodiscard]] CubeId requester(const Request& request) const;
   [[nodiscard]] Picoseconds way(const Request& request) const;
 
   SimulatedTime now;
   InterconnectConfig config_;
   std::int64_t channels_per_cube_;
-  std::vector<std::unique_ptr<TargetPort>> ports_;
-  std::vector<std::unique_ptr<Cube>> cubes_;
+  InReverse<TargetPort> ports_;
+  InReverse<Cube> cubes_;
   ArbitrationQueue<Request> to_stream_;     // writes, and answers to reads, that need a link
   ArbitrationQueue<Request> to_memory_;     // on their way there
   ArbitrationQueue<Request> to_requester_;  // on their way back

@@ -86,7 +86,7 @@ void RouterPort::deliver_held() {
 
 CubeRouter::CubeRouter(const sc_core::sc_module_name& name, CubeId cube, std::int64_t cubes, std::int64_t ports)
     : sc_module(name) {
-  for (std::int64_t id = 0; id < ports; ++id) ports_.push_back(std::make_unique<RouterPort>(id, cube, cubes));
+  for (std::int64_t id = 0; id < ports; ++id) ports_.add(id, cube, cubes);
 }
 
 }  // namespace kernwave

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "models/base/address.h"
+#include "models/base/in_reverse.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 
@@ -95,10 +94,10 @@ class CubeRouter : public sc_core::sc_module {
   CubeRouter(const sc_core::sc_module_name& name, CubeId cube, std::int64_t cubes, std::int64_t ports);
 
   /// Port `id` in [0, ports): for the channel that has this number at the cube's HBM.
-  [[nodiscard]] RouterPort& port(std::int64_t id) { return *ports_.at(static_cast<std::size_t>(id)); }
+  [[nodiscard]] RouterPort& port(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id)); }
 
  private:
-  std::vector<std::unique_ptr<RouterPort>> ports_;
+  InReverse<RouterPort> ports_;
 };
 
 }  // namespace kernwave

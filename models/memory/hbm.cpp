@@ -33,7 +33,7 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
   TargetPort::Client& client = *this;
   for (std::int64_t id = 0; id < ports; ++id) {
     const std::string port_name = "port" + std::to_string(id);
-    ports_.push_back(std::make_unique<TargetPort>(port_name.c_str(), client, id));
+    ports_.add(port_name.c_str(), client, id);
   }
   KERNWAVE_HAS_PROCESS(Hbm);
   SC_METHOD(serve);

@@ -1,10 +1,10 @@
 // The `bandwidth` model of a cube's HBM: latency, channels, no banks.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "models/base/bandwidth_server.h"
+#include "models/base/in_reverse.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
 #include "models/memory/channel_map.h"
@@ -37,7 +37,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& config, DataMode mode, std::int64_t ports);
 
   /// Port `id` in [0, ports): the number that breaks ties.
-  [[nodiscard]] TargetSocket& socket(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id))->socket(); }
+  [[nodiscard]] TargetSocket& socket(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id)).socket(); }
 
   [[nodiscard]] const std::vector<ChannelStatistics>& statistics() const noexcept { return statistics_; }
 
@@ -79,7 +79,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   BandwidthServer idle_channel_;
   std::vector<BandwidthServer> channels_;
   std::vector<ChannelStatistics> statistics_;
-  std::vector<std::unique_ptr<TargetPort>> ports_;
+  InReverse<TargetPort> ports_;
   std::vector<std::int64_t> held_;  // requests of each port that await their response
   ArbitrationQueue<Pending> arrivals_;
   ArbitrationQueue<Pending> answers_;

@@ -25,14 +25,14 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
   const std::int64_t channels = 2 * config.pes_per_cube;
   const bool alone = config.cubes == 1;
   const auto make_hbm = [&] {
-    hbm_ = std::make_unique<Hbm>("hbm", id, config.hbm, mode, alone ? channels : channels + 1);
-    if (!alone) router_ = std::make_unique<CubeRouter>("router", id, config.cubes, channels);
+    hbm_ = &modules_.add<Hbm>("hbm", id, config.hbm, mode, alone ? channels : channels + 1);
+    if (!alone) router_ = &modules_.add<CubeRouter>("router", id, config.cubes, channels);
   };
   if (order == ConstructionOrder::ascending) make_hbm();
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {
     const std::string pe_name = "pe" + std::to_string(first + index);
     pes_[static_cast<std::size_t>(index)] =
-        std::make_unique<Pe>(pe_name.c_str(), PeId(first + index), config.pe, mode, ledger, connector,
+        &modules_.add<Pe>(pe_name.c_str(), PeId(first + index), config.pe, mode, ledger, connector,
                              neighbours(config, PeId(first + index)), engines);
     pe(index).declare_memory_own();
   }

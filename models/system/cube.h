@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
+#include "models/base/in_reverse.h"
 #include "models/memory/cube_links.h"
 #include "models/memory/cube_router.h"
 #include "models/memory/hbm.h"
@@ -38,9 +38,10 @@ class Cube : public sc_core::sc_module {
   void connect_channel(InitiatorSocket& channel, std::int64_t port, Connector& connector, const std::string& name);
 
   CubeId id_;
-  std::unique_ptr<Hbm> hbm_;
-  std::unique_ptr<CubeRouter> router_;  // none in a cube that is alone
-  std::vector<std::unique_ptr<Pe>> pes_;
+  ModulesInReverse modules_;
+  Hbm* hbm_ = nullptr;
+  CubeRouter* router_ = nullptr;  // none in a cube that is alone
+  std::vector<Pe*> pes_;
 };
 
 }  // namespace kernwave

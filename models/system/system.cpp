@@ -14,13 +14,13 @@ System::System(const sc_core::sc_module_name& name, const SystemConfig& config, 
       cubes_(static_cast<std::size_t>(config.cubes)) {
   ledger_.set_no_progress_limit(config.run.no_progress_limit);
   const auto make_links = [&] {
-    if (config.cubes > 1) links_ = std::make_unique<CubeLinks>("links", config);
+    if (config.cubes > 1) links_ = &modules_.add<CubeLinks>("links", config);
   };
   if (order == ConstructionOrder::ascending) make_links();
   for (const std::int64_t index : order_of(order, config.cubes)) {
     const std::string cube_name = "cube" + std::to_string(index);
     cubes_[static_cast<std::size_t>(index)] =
-        std::make_unique<Cube>(cube_name.c_str(), CubeId(index), config, mode, ledger_, connector, order, engines_);
+        &modules_.add<Cube>(cube_name.c_str(), CubeId(index), config, mode, ledger_, connector, order, engines_);
   }
   make_queues(connector, order);
   if (order != ConstructionOrder::ascending) make_links();
@@ -42,8 +42,7 @@ void System::make_queues(Connector& connector, ConstructionOrder order) {
       if (link == nullptr) {
         const std::string source = shared ? "cube" + std::to_string(id / pes) : "pe" + std::to_string(id);
         const std::string link_name = source + "_" + std::string(name_of(direction)) + "_link";
-        queue_links_.push_back(std::make_unique<IpcqLink>(link_name.c_str(), config_.pe.ipcq, shared ? pes : 1));
-        link = queue_links_.back().get();
+        link = &modules_.add<IpcqLink>(link_name.c_str(), config_.pe.ipcq, shared ? pes : 1);
       }
       link_of_[link_index(PeId(id), direction)] = link;
       const std::int64_t pair = shared ? id % pes : 0;
@@ -66,7 +65,7 @@ void System::set_observer(PeObserver* observer) noexcept {
 }
 
 void System::set_channel_observer(ChannelObserver* observer) noexcept {
-  for (const auto& cube : cubes_) cube->hbm().set_observer(observer);
+  for (Cube* cube : cubes_) cube->hbm().set_observer(observer);
 }
 
 std::size_t System::link_index(PeId from, Direction direction) noexcept {

@@ -1,10 +1,10 @@
 // The whole machine.
 #pragma once
 
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "models/base/in_reverse.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
 #include "models/ipcq/ipcq_link.h"
@@ -37,7 +37,7 @@ class System : public sc_core::sc_module {
   /// The link that leaves a PE in that direction; nullptr at an edge of the machine.
   [[nodiscard]] const IpcqLink* queue_link(PeId from, Direction direction) const;
   /// Between the cubes; none in a system of one.
-  [[nodiscard]] const CubeLinks* links() const noexcept { return links_.get(); }
+  [[nodiscard]] const CubeLinks* links() const noexcept { return links_; }
   [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
 
   /// Of all PEs. Before the run; nullptr: nobody.
@@ -62,9 +62,9 @@ class System : public sc_core::sc_module {
   DataMode mode_;
   EngineList engines_;
   RunLedger ledger_;
-  std::unique_ptr<CubeLinks> links_;  // none in a system of one cube
-  std::vector<std::unique_ptr<Cube>> cubes_;
-  std::vector<std::unique_ptr<IpcqLink>> queue_links_;
+  ModulesInReverse modules_;
+  CubeLinks* links_ = nullptr;  // none in a system of one cube
+  std::vector<Cube*> cubes_;
   std::vector<IpcqLink*> link_of_;  // [PE][direction]; nullptr at an edge of the machine
 };
 

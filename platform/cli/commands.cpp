@@ -35,6 +35,14 @@ namespace kernwave::platform {
 
 namespace {
 
+/// The process ends after its command, and so does what a machine has taken. Under AddressSanitizer it is taken down,
+/// so that what is not is found.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool keeps_machine = false;
+#else
+constexpr bool keeps_machine = true;
+#endif
+
 constexpr std::size_t predictions_put_to_the_test = 3;
 
 void warn(const Configuration& configuration) {
@@ -158,7 +166,7 @@ int carry_out(const RunCommand& run, const Invocation& invocation) {
                           options_without_effect(run, workload->shape())};
   const bool progress = !run.quiet && ::isatty(STDERR_FILENO) == 1;
   std::unique_ptr<WhatIfVerifier> verifier;
-  RunOptions options{run.outputs, true, progress, {}};
+  RunOptions options{run.outputs, true, progress, keeps_machine, {}};
   if (run.outputs.verify_what_if) {
     verifier = std::make_unique<WhatIfVerifier>(to_run, *workload);
     options.verify = [&verifier](Json& critical_path) { verifier->verify(critical_path, predictions_put_to_the_test); };

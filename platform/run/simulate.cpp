@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <thread>
@@ -185,6 +186,15 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
   return fmt::format("the results of {}: make the work smaller{}", request.kernel, without_data);
 }
 
+/// What becomes of a machine after its run.
+struct MachineEnd {
+  bool keeps = false;
+
+  void operator()(System* machine) const {
+    if (!keeps) delete machine;  // NOLINT(cppcoreguidelines-owning-memory): it is the deleter of a unique_ptr
+  }
+};
+
 /// Computes a workload's reference on a thread of its own until it is asked for or not needed. A host of one core does
 /// that afterwards.
 class ReferenceBesideRun {
@@ -221,7 +231,9 @@ class ReferenceBesideRun {
                                                   const RunOptions& options, HostMemory& use) {
   const StackOverflowReport stack_overflows(request.configuration.system.pe.kernel_stack);
   Connector connector;
-  System system("system", request.configuration.system, request.data, connector);
+  const std::unique_ptr<System, MachineEnd> machine(
+      new System("system", request.configuration.system, request.data, connector), MachineEnd{options.keeps_machine});
+  System& system = *machine;
   use = HostMemory::data;
   std::optional<ReferenceBesideRun> reference;
   if (request.data == DataMode::full) {

@@ -24,6 +24,8 @@ struct RunOptions {
   OutputRequest outputs;
   bool interruptible = false;  ///< Ctrl-C and its like (interrupt.h) end the simulation, not the process
   bool progress = false;       ///< a line on standard error, a terminal
+  /// Of a process that ends soon: it keeps the machine to its end, and does not spend time on taking it down.
+  bool keeps_machine = false;
   /// Puts the predictions of a critical path to the test, before documents are written; may be empty.
   std::function<void(Json& critical_path)> verify;
 };

@@ -17,6 +17,7 @@
 #include "platform/json/json.h"
 #include "tests/bench/bare_at.h"
 #include "tests/bench/decode_loop.h"
+#include "tests/bench/large_machine.h"
 #include "traces/critical_path/critical_path.h"
 #include "traces/op_log/sqlite_op_log.h"
 #include "traces/timeline/timeline.h"
@@ -144,6 +145,12 @@ int run(const std::vector<std::string>& arguments) {
                of_bare ? "bare AT round trips" : "operations without it", budget);
     document[measure.key] = measure.best;
   }
+  const auto tell_of_large_machine = [&document](const char* key, const char* what, double value, double budget) {
+    fmt::print("{:<45}{:>8.1f}  (budget {:.0f})\n", what, value, budget);
+    document[key] = value;
+  };
+  tell_of_large_machine("teardown_growth_128_to_1024pe", "taking a PE down, 1,024 PEs to 128", teardown_growth(), 2);
+  tell_of_large_machine("memory_bytes_per_pe", "memory, bytes a PE", memory_bytes_per_pe(), 60'000);
   if (with_json) platform::write_file_atomically(arguments[1], platform::to_text(document) + "\n");
   return 0;
 }

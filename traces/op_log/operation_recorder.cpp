@@ -20,12 +20,6 @@ constexpr std::size_t batch_operations = 2048;
 
 }  // namespace
 
-OperationRecorder::OnePe& OperationRecorder::of(PeId pe) {
-  const auto index = static_cast<std::size_t>(pe.count());
-  if (index >= pes_.size()) pes_.resize(index + 1);
-  return pes_[index];
-}
-
 void OperationRecorder::depends(PeId pe, Completion on) {
   if (on.generation == 0 || writer_.failed()) return;
   std::vector<std::uint32_t>& next = of(pe).next;

@@ -35,7 +35,11 @@ class OperationRecorder : public PeObserver {
     std::vector<Sequences> in_flight;  // by slot of the completion; slots are few and used again
   };
 
-  [[nodiscard]] OnePe& of(PeId pe);
+  [[nodiscard]] OnePe& of(PeId pe) {
+    const auto index = static_cast<std::size_t>(pe.count());
+    if (index >= pes_.size()) pes_.resize(index + 1);
+    return pes_[index];
+  }
   void note_dependencies(const CompletedOperation& operation, OperationEntry& entry);
   void hand_over(Picoseconds settled);
 

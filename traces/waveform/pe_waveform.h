@@ -17,7 +17,7 @@ namespace kernwave::traces {
 /// before a program and without one. `operation` is the sequence number of the operation that the program issued last,
 /// while it waits for one, of that one. Busy signals are 1 while their engine has a command in service; their integral
 /// is the engine's busy time, and that of `sends_in_service` is the busy time of the queues.
-class PeWaveform : public PeObserver {
+class PeWaveform final : public PeObserver {
  public:
   [[nodiscard]] static std::vector<WaveformSignal> signals_of(const Pe& pe);
 
