@@ -11,11 +11,6 @@ RouterPort::RouterPort(std::int64_t id, CubeId cube, std::int64_t cubes)
       hbm_("hbm" + std::to_string(id), *this),
       links_("links" + std::to_string(id), *this) {
   socket_.bind(*this);
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  options.dont_initialize();
-  options.set_sensitivity(&deliver_);
-  sc_core::sc_spawn([this] { deliver_held(); }, sc_core::sc_gen_unique_name("deliver_held"), &options);
 }
 
 /// What the protocol forbids is passed on like the rest, for the target to refuse.

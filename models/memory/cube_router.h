@@ -6,6 +6,7 @@
 
 #include "models/base/address.h"
 #include "models/base/in_reverse.h"
+#include "models/base/late_method.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 
@@ -82,7 +83,7 @@ class RouterPort : private tlm::tlm_fw_transport_if<> {
   Way* responding_ = nullptr;  // whose response is between BEGIN_RESP and END_RESP
   Picoseconds free_at_;        // the end of the response before, which may be annotated into the future
   RingQueue<Held> held_;       // at most one of each way
-  sc_core::sc_event deliver_;
+  LateMethod<RouterPort> deliver_{"deliver_held", *this, &RouterPort::deliver_held};
   TargetSocket socket_;
   Way hbm_;
   Way links_;

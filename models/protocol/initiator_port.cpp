@@ -4,14 +4,7 @@
 
 namespace kernwave {
 
-InitiatorPort::InitiatorPort(const char* name, Client& client) : client_(client), socket_(name) {
-  socket_.bind(*this);
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  options.dont_initialize();
-  options.set_sensitivity(&deferred_due_);
-  sc_core::sc_spawn([this] { deliver_deferred(); }, sc_core::sc_gen_unique_name("deliver_deferred"), &options);
-}
+InitiatorPort::InitiatorPort(const char* name, Client& client) : client_(client), socket_(name) { socket_.bind(*this); }
 
 void InitiatorPort::send(Payload& payload, Picoseconds delay) {
   sc_assert(requesting_ == nullptr);

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "models/base/late_method.h"
 #include "models/base/systemc.h"
 
 namespace kernwave {
@@ -67,7 +68,7 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
   Payload* requesting_ = nullptr;
   Picoseconds free_at_;
   std::vector<DeferredResponse> deferred_;  // by time, then by arrival
-  sc_core::sc_event deferred_due_;
+  LateMethod<InitiatorPort> deferred_due_{"deliver_deferred", *this, &InitiatorPort::deliver_deferred};
   InitiatorSocket socket_;
 };
 

@@ -6,16 +6,11 @@ namespace kernwave {
 
 TargetPort::TargetPort(const char* name, Client& client, std::int64_t id) : client_(client), id_(id), socket_(name) {
   socket_.bind(*this);
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  options.dont_initialize();
-  options.set_sensitivity(&response_free_);
-  sc_core::sc_spawn(
-      [this] {
-        awaiting_end_resp_ = false;
-        send_responses();
-      },
-      sc_core::sc_gen_unique_name("next_response"), &options);
+}
+
+void TargetPort::next_response() {
+  awaiting_end_resp_ = false;
+  send_responses();
 }
 
 tlm::tlm_sync_enum TargetPort::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
@@ -71,7 +66,7 @@ void TargetPort::accept_withheld(Picoseconds at) {
 
 void TargetPort::respond(Payload& payload) {
   if (!blocking_.empty()) {
-    blocking_call_due_.notify();
+    blocking_call_due_->notify();
     if (end_blocking_call(payload)) return;
   }
   if (respond_in_return(payload, now())) return;
@@ -95,8 +90,9 @@ void TargetPort::b_transport(Payload& payload, sc_core::sc_time& delay) {
   }
   BlockingCall call{&payload};
   blocking_.push_back(&call);
-  while (!client_.request(*this, payload, now())) sc_core::wait(blocking_call_due_);
-  while (!call.done) sc_core::wait(blocking_call_due_);
+  if (blocking_call_due_ == nullptr) blocking_call_due_ = std::make_unique<sc_core::sc_event>();
+  while (!client_.request(*this, payload, now())) sc_core::wait(*blocking_call_due_);
+  while (!call.done) sc_core::wait(*blocking_call_due_);
   if (lends_manager) {
     payload.release();
     payload.set_mm(nullptr);

@@ -1,9 +1,11 @@
 // The target's side of the base protocol: back-pressure by withholding END_REQ, one response at a time.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "models/base/late_method.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 
@@ -69,6 +71,8 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   tlm::tlm_sync_enum begin_request(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   [[nodiscard]] bool end_blocking_call(const Payload& payload);
   void send_responses();
+  /// The one before it has been acknowledged.
+  void next_response();
 
   SimulatedTime now;
   Client& client_;
@@ -80,8 +84,8 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   std::vector<BlockingCall*> blocking_;
   Payload* presented_ = nullptr;             // its BEGIN_REQ is being handed to the client by nb_transport_fw
   std::optional<Picoseconds> responded_at_;  // of that one, where its response leaves in the return value
-  sc_core::sc_event response_free_;
-  sc_core::sc_event blocking_call_due_;  // wakes blocking calls
+  LateMethod<TargetPort> response_free_{"next_response", *this, &TargetPort::next_response};
+  std::unique_ptr<sc_core::sc_event> blocking_call_due_;  // wakes blocking calls; none before the first
   TargetSocket socket_;
 };
 

@@ -1,0 +1,42 @@
+// A method process that comes into being when it is needed.
+#pragma once
+
+#include <memory>
+
+#include "models/base/systemc.h"
+
+namespace kernwave {
+
+/// Calls a member function of its owner when it is notified. Process and event are made by the first notification, for
+/// they take more than a kilobyte and most ports of a machine never need theirs. A child, then, of the process that was
+/// the first to need it.
+template <typename Owner>
+class LateMethod {
+ public:
+  using Body = void (Owner::*)();
+
+  LateMethod(const char* name, Owner& owner, Body body) noexcept : name_(name), owner_(owner), body_(body) {}
+
+  /// While the simulation runs. As `sc_event::notify`: the earliest notification that is pending counts.
+  void notify(const sc_core::sc_time& delay) {
+    if (due_ == nullptr) make();
+    due_->notify(delay);
+  }
+
+ private:
+  void make() {
+    due_ = std::make_unique<sc_core::sc_event>();
+    sc_core::sc_spawn_options options;
+    options.spawn_method();
+    options.dont_initialize();
+    options.set_sensitivity(due_.get());
+    sc_core::sc_spawn([this] { (owner_.*body_)(); }, sc_core::sc_gen_unique_name(name_), &options);
+  }
+
+  const char* name_;
+  Owner& owner_;
+  Body body_;
+  std::unique_ptr<sc_core::sc_event> due_;
+};
+
+}  // namespace kernwave
