@@ -45,8 +45,14 @@ std::string PeCpu::position() const {
   return fmt::format("after the operation at {}:{}", last_location_.file, last_location_.line);
 }
 
+/// The thread never ends: SystemC looks an ended one up among all of them, so that those of a machine would take time
+/// that grows with its square.
 void PeCpu::run() {
-  if (!program_) return;
+  if (program_) run_program();
+  while (true) wait(wake_);
+}
+
+void PeCpu::run_program() {
   process_ = current_process();
   std::string failure;
   try {

@@ -118,6 +118,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   void credit_returned() override;
 
   void run();
+  void run_program();
   void drain();
   [[nodiscard]] Command& acquire_command(const Descriptor& descriptor, SourceLocation where);
   void present(Command& command);

@@ -1,5 +1,7 @@
 #include "models/pe/pe_scratch.h"
 
+#include <sys/mman.h>
+
 #include <limits>
 #include <new>
 
@@ -9,12 +11,32 @@ PeScratch::PeScratch(const sc_core::sc_module_name& name, const ScratchConfig& c
     : sc_module(name),
       config_(config),
       mode_(mode),
-      // calloc: pages that nobody touches (mode `none`) cost nothing.
-      bytes_(static_cast<std::uint8_t*>(std::calloc(static_cast<std::size_t>(config.capacity.count()), 1))) {
+      bytes_(mode == DataMode::full ? allocated(static_cast<std::size_t>(config.capacity.count()))
+                                    : mapped(static_cast<std::size_t>(config.capacity.count()))) {
   if (config.capacity > Bytes(std::numeric_limits<std::uint32_t>::max())) {
     SC_REPORT_ERROR(this->name(), "the capacity must be below 4 GiB: an address of scratch has 32 bits");
   }
-  if (bytes_ == nullptr) throw std::bad_alloc();
+}
+
+PeScratch::Memory PeScratch::allocated(std::size_t size) {
+  Memory memory(static_cast<std::uint8_t*>(std::calloc(size, 1)), Release{});
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+/// Pages that nobody touches cost nothing. What calloc returns may lie where it has to be cleared.
+PeScratch::Memory PeScratch::mapped(std::size_t size) {
+  void* const memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  return {static_cast<std::uint8_t*>(memory), Release{size}};
+}
+
+void PeScratch::Release::operator()(std::uint8_t* bytes) const noexcept {
+  if (mapped == 0) {
+    std::free(bytes);
+  } else {
+    ::munmap(bytes, mapped);
+  }
 }
 
 void PeScratch::poison(const ScratchOperand& view) {

@@ -42,13 +42,19 @@ class PeScratch : public sc_core::sc_module {
   [[nodiscard]] std::uint8_t* idle_bytes() noexcept { return bytes_.get(); }
 
  private:
-  struct FreeDeleter {
-    void operator()(std::uint8_t* bytes) const noexcept { std::free(bytes); }
+  struct Release {
+    std::size_t mapped = 0;  ///< 0: allocated
+
+    void operator()(std::uint8_t* bytes) const noexcept;
   };
+  using Memory = std::unique_ptr<std::uint8_t, Release>;
+
+  [[nodiscard]] static Memory allocated(std::size_t size);
+  [[nodiscard]] static Memory mapped(std::size_t size);
 
   ScratchConfig config_;
   DataMode mode_;
-  std::unique_ptr<std::uint8_t, FreeDeleter> bytes_;
+  Memory bytes_;
   Bytes peak_;
 };
 
