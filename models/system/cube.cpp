@@ -33,7 +33,7 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
     const std::string pe_name = "pe" + std::to_string(first + index);
     pes_[static_cast<std::size_t>(index)] =
         &modules_.add<Pe>(pe_name.c_str(), PeId(first + index), config.pe, mode, ledger, connector,
-                             neighbours(config, PeId(first + index)), engines);
+                          neighbours(config, PeId(first + index)), engines);
     pe(index).declare_memory_own();
   }
   if (order != ConstructionOrder::ascending) make_hbm();
