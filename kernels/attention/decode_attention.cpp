@@ -24,7 +24,7 @@ void take_in(OnlineSoftmax& softmax, const tl::Tensor& scores, const tl::Tensor&
   const std::int64_t rows = head.s_q * args.group;
   const auto q_buffer = tl.buffer({head.s_q, args.group * args.head_dim}, args.dtype);
   const auto q = load_queries(tl, args, head, 0, head.s_q, q_buffer);
-  const auto kv = make_kv_tiles(tl, args, head);
+  const auto kv = loaded_kv_tiles(tl, args, head);
   const auto request = [&](std::int64_t tile) {
     if (tile >= tiles) return;
     kv->request_k(tile, tile);
@@ -55,7 +55,7 @@ void take_in(OnlineSoftmax& softmax, const tl::Tensor& scores, const tl::Tensor&
   const std::int64_t rows = head.s_q * args.group;
   const auto q_buffer = tl.buffer({head.s_q, args.group * args.head_dim}, args.dtype);
   const auto q = load_queries(tl, args, head, 0, head.s_q, q_buffer);
-  const auto kv = make_kv_tiles(tl, args, head);
+  const auto kv = streamed_kv_tiles(tl, args, head);
   const auto scores = tl.buffers(2, {rows, args.tile}, DType::f32);
   const auto p = tl.buffers(2, {rows, args.tile}, args.dtype);
   const auto nth = [](const std::vector<tl::Tensor>& buffers, std::int64_t tile) -> const tl::Tensor& {

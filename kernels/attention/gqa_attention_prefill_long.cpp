@@ -42,6 +42,8 @@ struct Item {
   TileView view;
 };
 
+/// `Products` are DotProducts or CompositeProducts.
+template <typename Products>
 class Ring {
  public:
   Ring(tl::Context& tl, const RingArgs& args, const AttentionHead& head, const RingSequence& sequence)
@@ -59,7 +61,7 @@ class Ring {
         scores_(tl.buffers(2, {attention_.block_queries * attention_.group, attention_.tile}, DType::f32)),
         p_(tl.buffers(2, {attention_.block_queries * attention_.group, attention_.tile}, attention_.dtype)),
         mask_(tl, attention_, attention_.block_queries),
-        products_(tl, attention_) {
+        products_(tl) {
     for (std::int64_t i = 0; i < args.resident_blocks; ++i) blocks_.emplace_back(tl, attention_);
     for (LocalBuffers& local : local_) {
       local.k = tl.buffers(sequence.keys.chunks_per_rank(), {attention_.tile, attention_.head_dim}, attention_.dtype);
@@ -270,7 +272,9 @@ class Ring {
 void gqa_attention_prefill_long(tl::Context& tl, const RingArgs& args) {
   const std::int64_t sequence = tl.program_id(1);
   const AttentionHead& head = args.attention.head(tl.program_id(0), sequence);
-  Ring(tl, args, head, args.sequences.at(static_cast<std::size_t>(sequence))).run();
+  const RingSequence& tokens = args.sequences.at(static_cast<std::size_t>(sequence));
+  args.attention.kv == KvSource::load ? Ring<DotProducts>(tl, args, head, tokens).run()
+                                      : Ring<CompositeProducts>(tl, args, head, tokens).run();
 }
 
 }  // namespace kernwave::kernels

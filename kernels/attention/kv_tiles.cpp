@@ -15,7 +15,7 @@ class LoadedKv : public KvTiles {
       : tl_(tl),
         args_(args),
         head_(head),
-        products_(tl, args),
+        products_(tl),
         k_(tl.buffers(args.kv_buffers, {args.tile, args.head_dim}, args.dtype)),
         v_(tl.buffers(args.kv_buffers, {args.tile, args.head_dim}, args.dtype)) {}
 
@@ -47,7 +47,7 @@ class LoadedKv : public KvTiles {
   tl::Context& tl_;
   const AttentionArgs& args_;
   const AttentionHead& head_;
-  Products products_;
+  DotProducts products_;
   std::vector<tl::Tensor> k_;
   std::vector<tl::Tensor> v_;
 };
@@ -58,7 +58,7 @@ class StreamedKv : public KvTiles {
       : tl_(tl),
         args_(args),
         head_(head),
-        products_(tl, args, tl.staging(Bytes(args.tile * args.head_dim * size_of(args.dtype)))) {}
+        products_(tl, tl.staging(Bytes(args.tile * args.head_dim * size_of(args.dtype)))) {}
 
   [[nodiscard]] std::int64_t distance() const noexcept override { return 2; }  // of queries, loaded by the kernel
   void request_k(std::int64_t /*step*/, std::int64_t /*tile*/) override {}
@@ -83,14 +83,21 @@ class StreamedKv : public KvTiles {
   tl::Context& tl_;
   const AttentionArgs& args_;
   const AttentionHead& head_;
-  Products products_;
+  CompositeProducts products_;
 };
 
 }  // namespace
 
-std::unique_ptr<KvTiles> make_kv_tiles(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head) {
-  if (args.kv == KvSource::composite) return std::make_unique<StreamedKv>(tl, args, head);
+std::unique_ptr<KvTiles> loaded_kv_tiles(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head) {
   return std::make_unique<LoadedKv>(tl, args, head);
+}
+
+std::unique_ptr<KvTiles> streamed_kv_tiles(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head) {
+  return std::make_unique<StreamedKv>(tl, args, head);
+}
+
+std::unique_ptr<KvTiles> make_kv_tiles(tl::Context& tl, const AttentionArgs& args, const AttentionHead& head) {
+  return args.kv == KvSource::load ? loaded_kv_tiles(tl, args, head) : streamed_kv_tiles(tl, args, head);
 }
 
 }  // namespace kernwave::kernels

@@ -32,10 +32,14 @@ class KvTiles {
                                Output output) = 0;
 };
 
-/// As args.kv says:
-/// - `load`: args.kv_buffers tiles of K and of V in scratch, loaded ahead of their use, and dots;
-/// - `composite`: composites that stream K and V through args.kv_buffers slots; requests do nothing.
-/// Allocates in the current scope.
+// Each allocates in the current scope.
+/// args.kv_buffers tiles of K and of V in scratch, loaded ahead of their use, and dots.
+[[nodiscard]] std::unique_ptr<KvTiles> loaded_kv_tiles(tl::Context& tl, const AttentionArgs& args,
+                                                       const AttentionHead& head);
+/// Composites that stream K and V through args.kv_buffers slots; requests do nothing.
+[[nodiscard]] std::unique_ptr<KvTiles> streamed_kv_tiles(tl::Context& tl, const AttentionArgs& args,
+                                                         const AttentionHead& head);
+/// The one that args.kv names.
 [[nodiscard]] std::unique_ptr<KvTiles> make_kv_tiles(tl::Context& tl, const AttentionArgs& args,
                                                      const AttentionHead& head);
 

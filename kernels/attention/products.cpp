@@ -2,23 +2,24 @@
 
 namespace kernwave::kernels {
 
-void Products::scores(const tl::Tensor& q, const tl::CompositeOperand& keys, const tl::Tensor& scores) {
-  if (kv_ == KvSource::load) {
-    tl_.dot(q, keys.tensor(), tl::out(scores));
-  } else {
-    tl_.composite(q, keys, options().out(scores));
-  }
+void DotProducts::scores(const tl::Tensor& q, const tl::Tensor& keys, const tl::Tensor& scores) {
+  tl_.dot(q, keys, tl::out(scores));
 }
 
-void Products::output(const tl::Tensor& p, const tl::CompositeOperand& v, const OnlineSoftmax& softmax, Output output) {
+void DotProducts::output(const tl::Tensor& p, const tl::Tensor& v, const OnlineSoftmax& softmax, Output output) {
   const tl::Tensor& out = softmax.output();
-  const bool first = output == Output::first;
-  if (kv_ == KvSource::load) {
-    first ? tl_.dot(p, v.tensor(), tl::out(out)) : tl_.dot(p, v.tensor(), out);
-  } else {
-    const auto along_keys = options().along(tl::CompositeAxis::k);
-    tl_.composite(p, v, first ? along_keys.out(out) : along_keys.acc(out));
-  }
+  output == Output::first ? tl_.dot(p, v, tl::out(out)) : tl_.dot(p, v, out);
+}
+
+void CompositeProducts::scores(const tl::Tensor& q, const tl::CompositeOperand& keys, const tl::Tensor& scores) {
+  tl_.composite(q, keys, options().out(scores));
+}
+
+void CompositeProducts::output(const tl::Tensor& p, const tl::CompositeOperand& v, const OnlineSoftmax& softmax,
+                               Output output) {
+  const tl::Tensor& out = softmax.output();
+  const auto along_keys = options().along(tl::CompositeAxis::k);
+  tl_.composite(p, v, output == Output::first ? along_keys.out(out) : along_keys.acc(out));
 }
 
 }  // namespace kernwave::kernels

@@ -1,4 +1,4 @@
-// The two products of attention.
+// The two products of attention, computed in one of two ways with the same results.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,30 @@
 
 namespace kernwave::kernels {
 
-/// Issues Q K^T and P V as args.kv says: as dots on tensors, or as composites, which do not wait under any policy and
-/// may stream a factor from HBM. The results are the same.
-class Products {
+/// As dots of tensors.
+class DotProducts {
  public:
-  Products(tl::Context& tl, const AttentionArgs& args) : tl_(tl), kv_(args.kv) {}
-  /// For factors in HBM.
-  Products(tl::Context& tl, const AttentionArgs& args, const tl::Staging& staging)
-      : tl_(tl), kv_(args.kv), staging_(staging) {}
+  explicit DotProducts(tl::Context& tl) : tl_(tl) {}
 
   /// scores = q keys, with the keys transposed already.
+  void scores(const tl::Tensor& q, const tl::Tensor& keys, const tl::Tensor& scores);
+  /// O = p v (first), or O += p v, for the O of a softmax.
+  void output(const tl::Tensor& p, const tl::Tensor& v, const OnlineSoftmax& softmax, Output output);
+
+ private:
+  tl::Context& tl_;
+};
+
+/// As composites, which do not wait under any policy and may stream a factor from HBM.
+class CompositeProducts {
+ public:
+  /// For factors in scratch.
+  explicit CompositeProducts(tl::Context& tl) : tl_(tl) {}
+  /// For keys and values in HBM.
+  CompositeProducts(tl::Context& tl, const tl::Staging& staging) : tl_(tl), staging_(staging) {}
+
+  /// The same as of DotProducts.
   void scores(const tl::Tensor& q, const tl::CompositeOperand& keys, const tl::Tensor& scores);
-  /// O = p v, or O += p v, for the O of a softmax.
   void output(const tl::Tensor& p, const tl::CompositeOperand& v, const OnlineSoftmax& softmax, Output output);
 
  private:
@@ -29,7 +41,6 @@ class Products {
   }
 
   tl::Context& tl_;
-  KvSource kv_;
   std::optional<tl::Staging> staging_;
 };
 

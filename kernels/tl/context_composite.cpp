@@ -60,10 +60,8 @@ Staging Context::staging(Bytes slot_bytes, SourceLocation where) {
   return make_staging("staging", slot_bytes, where);
 }
 
-/// Slots lie at multiples of the alignment of scratch.
 Staging Context::make_staging(const char* asked_by, Bytes slot_bytes, SourceLocation where) {
-  constexpr std::int64_t alignment = ScratchArena::alignment;
-  const Bytes slot(cdiv(slot_bytes.count(), alignment) * alignment);
+  const Bytes slot = align_up(slot_bytes, scratch_alignment);
   const std::int64_t slots = pe_.config().scheduler.prefetch_depth;
   const Tensor area = allocate(asked_by, {slots, slot.count()}, DType::boolean, where);
   return Staging(*this, area.buffer_, slot);

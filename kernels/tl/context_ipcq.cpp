@@ -47,7 +47,7 @@ Pending Context::send(Direction direction, const std::vector<Tensor>& tensors, S
   message.peer = pe_.ipcq().peer_id(direction);
   message.count = static_cast<std::uint8_t>(tensors.size());
   for (std::size_t i = 0; i < tensors.size(); ++i) message.tensors[i] = tensors[i].operand();
-  message.waited = pe_.cpu().take_credit(direction, where);
+  pe_.cpu().take_credit(direction, where);
   const Completion completion = issue(OperationKind::send, descriptor, where);
   for (const Tensor& tensor : tensors) note_reader(tensor, completion);
   return Pending(*this, completion, TimeCause::credit);

@@ -8,7 +8,7 @@ namespace kernwave::tl {
 
 BufferId ScratchArena::allocate(Bytes size, const BufferOrigin& origin) {
   const BufferId id = make(ScratchAddress(top_.count()), size, origin);
-  top_ += aligned(size);
+  top_ += align_up(size, scratch_alignment);
   return id;
 }
 

@@ -44,13 +44,10 @@ class ScratchArena {
     std::int64_t tiles_staged = 0;  ///< of a staging area: tiles that composites pass through it
   };
 
-  /// Every buffer starts at a multiple of this.
-  static constexpr std::int64_t alignment = 64;
-
   explicit ScratchArena(Bytes capacity) : capacity_(capacity) {}
 
   /// Whether `size` more bytes fit.
-  [[nodiscard]] bool fits(Bytes size) const noexcept { return top_ + aligned(size) <= capacity_; }
+  [[nodiscard]] bool fits(Bytes size) const noexcept { return top_ + align_up(size, scratch_alignment) <= capacity_; }
   [[nodiscard]] BufferId allocate(Bytes size, const BufferOrigin& origin);
   /// The bytes of a received message, which lie outside the arena, as a buffer of the current scope.
   [[nodiscard]] BufferId adopt(const Slot& slot, ScratchAddress address, Bytes size, const BufferOrigin& origin);
@@ -87,10 +84,6 @@ class ScratchArena {
     ScratchAddress end;
     Completion user;
   };
-
-  [[nodiscard]] static constexpr Bytes aligned(Bytes size) noexcept {
-    return Bytes((size.count() + alignment - 1) / alignment * alignment);
-  }
 
   Bytes capacity_;
   Bytes top_;

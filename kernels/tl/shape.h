@@ -47,9 +47,7 @@ class Shape {
 /// "128x64"
 [[nodiscard]] std::string to_string(const Shape& shape);
 
-/// ceil(a / b) for a >= 0, b > 0.
-[[nodiscard]] constexpr std::int64_t cdiv(std::int64_t a, std::int64_t b) noexcept {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
+/// ceil(a / b) for a >= 0, b > 0, by Triton's name.
+[[nodiscard]] constexpr std::int64_t cdiv(std::int64_t a, std::int64_t b) noexcept { return ceil_div(a, b); }
 
 }  // namespace kernwave::tl

@@ -11,6 +11,9 @@ namespace kernwave {
 using PeId = Quantity<struct PeIdUnit>;
 using CubeId = Quantity<struct CubeIdUnit>;
 
+/// Tensors in scratch start at multiples of this, and so do slots of queues and of staging areas.
+inline constexpr std::int64_t scratch_alignment = 64;
+
 /// A byte of some cube's HBM, unique in the system: the cube stands in the bits from `cube_shift` up.
 class HbmAddress {
  public:

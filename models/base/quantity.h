@@ -78,6 +78,14 @@ using Frequency = Quantity<struct HertzUnit>;
 /// A fraction in parts per million, so that `0.86` is exact.
 using PartsPerMillion = Quantity<struct PartsPerMillionUnit>;
 
-[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept { return (a + b - 1) / b; }
+/// ceil(a / b) for a >= 0, b > 0.
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+/// The next multiple of `alignment`, or `size` itself if it is one.
+[[nodiscard]] constexpr Bytes align_up(Bytes size, std::int64_t alignment) noexcept {
+  return Bytes(ceil_div(size.count(), alignment) * alignment);
+}
 
 }  // namespace kernwave

@@ -58,15 +58,10 @@ struct Block {
   return ScratchOperand{place, stored.rows.count, stored.cols.count, stored.cols.count, 1, factor.dtype};
 }
 
-[[nodiscard]] std::int64_t aligned(std::int64_t bytes) noexcept {
-  constexpr std::int64_t alignment = 64;
-  return ceil_div(bytes, alignment) * alignment;
-}
-
 /// In a slot the tile of a comes first; a full one, so that the place of b's is the same in every slot.
 [[nodiscard]] std::int64_t place_of_b(const CompositeDescriptor& composite) noexcept {
   if (!composite.a.in_hbm) return 0;
-  return aligned(staged(composite.a, block_of_a(composite, 0), ScratchAddress()).bytes().count());
+  return align_up(staged(composite.a, block_of_a(composite, 0), ScratchAddress()).bytes(), scratch_alignment).count();
 }
 
 /// Rows that do not exist need not have addresses either.
@@ -145,7 +140,8 @@ std::int64_t epilogues_of(const CompositeDescriptor& composite) noexcept {
 Bytes slot_bytes_of(const CompositeDescriptor& composite) noexcept {
   const std::int64_t of_a = place_of_b(composite);
   if (!composite.b.in_hbm) return Bytes(of_a);
-  return Bytes(of_a + aligned(staged(composite.b, block_of_b(composite, 0), ScratchAddress()).bytes().count()));
+  return Bytes(of_a) +
+         align_up(staged(composite.b, block_of_b(composite, 0), ScratchAddress()).bytes(), scratch_alignment);
 }
 
 ScratchAddress slot_of(const CompositeDescriptor& composite, std::int64_t tile) noexcept {

@@ -180,13 +180,11 @@ ProgramWait PeCpu::wait_from(Picoseconds from, TimeCause cause) const {
   return {id_, cause, from, awaited_, credit_direction_};
 }
 
-Picoseconds PeCpu::take_credit(Direction direction, SourceLocation where) {
-  const Picoseconds begin = local_time_;
+void PeCpu::take_credit(Direction direction, SourceLocation where) {
   last_location_ = where;
   credit_direction_ = direction;
   wait_until([this, direction] { return queues_->may_send(direction); }, TimeCause::credit);
   queues_->take_credit(direction, local_time_);
-  return local_time_ - begin;
 }
 
 void PeCpu::release_slot(Direction direction, std::int64_t number, const std::vector<Completion>& users) {

@@ -84,8 +84,8 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   void note_allocated(const ScratchOperand& tensor) {
     if (observer_ != nullptr) observer_->scratch_allocated(id_, tensor);
   }
-  /// Waits until the peer in that direction has a free slot and the window is open, and takes both. Returns the wait.
-  Picoseconds take_credit(Direction direction, SourceLocation where);
+  /// Waits until the peer in that direction has a free slot and the window is open, and takes both.
+  void take_credit(Direction direction, SourceLocation where);
   /// The program is done with message `number` of a direction; its slot falls free when the `users` of its bytes are
   /// complete and all slots before it are free.
   void release_slot(Direction direction, std::int64_t number, const std::vector<Completion>& users);

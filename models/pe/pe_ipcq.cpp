@@ -29,20 +29,13 @@ PeIpcq::PeIpcq(const sc_core::sc_module_name& name, const IpcqConfig& config, Pe
   dont_initialize();
 }
 
-namespace {
-
-[[nodiscard]] Bytes aligned_slot(Bytes slot_bytes) noexcept {
-  constexpr std::int64_t alignment = 64;
-  return Bytes(ceil_div(slot_bytes.count(), alignment) * alignment);
+Bytes PeIpcq::slots_need(Bytes slot_bytes) const noexcept {
+  return align_up(slot_bytes, scratch_alignment) * config_.depth;
 }
-
-}  // namespace
-
-Bytes PeIpcq::slots_need(Bytes slot_bytes) const noexcept { return aligned_slot(slot_bytes) * config_.depth; }
 
 void PeIpcq::open(Direction direction, Bytes slot_bytes) {
   Link& opened = link(direction);
-  opened.slot_bytes = aligned_slot(slot_bytes);
+  opened.slot_bytes = align_up(slot_bytes, scratch_alignment);
   slots_size_ += slots_need(slot_bytes);
   opened.first_slot = ScratchAddress((scratch_.capacity() - slots_size_).count());
 }

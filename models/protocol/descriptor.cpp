@@ -54,8 +54,7 @@ std::string describe(const Descriptor& descriptor) {
   if (const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work)) {
     for (std::size_t i = 0; i < ipcq->count; ++i) text += (i == 0 ? " of " : ", ") + shape_text(ipcq->tensors[i]);
     const bool sends = ipcq->action == IpcqAction::send;
-    text += fmt::format(" {} PE {} ({})", sends ? "to" : "from", ipcq->peer.count(), name_of(ipcq->direction));
-    return sends ? text + fmt::format(" after {} ps for a slot", ipcq->waited.count()) : text;
+    return text + fmt::format(" {} PE {} ({})", sends ? "to" : "from", ipcq->peer.count(), name_of(ipcq->direction));
   }
   if (const auto* composite = std::get_if<CompositeDescriptor>(&descriptor.work)) {
     return text + composite_text(*composite);

@@ -107,7 +107,6 @@ struct IpcqDescriptor {
   Direction direction = Direction::north;  ///< of the link: where to, or where from
   std::uint8_t count = 1;                  ///< of tensors
   PeId peer;                               ///< at the other end of the link
-  Picoseconds waited;                      ///< before a send was issued: for a free slot and the window
   std::array<ScratchOperand, 4> tensors;
 
   [[nodiscard]] constexpr Bytes bytes() const noexcept {

@@ -15,8 +15,10 @@
 #include "platform/host/interrupt.h"
 #include "platform/outputs/output_names.h"
 #include "platform/results/recorded_machine.h"
+#include "platform/results/result_figures.h"
 #include "platform/results/summary.h"
 #include "platform/run/simulate.h"
+#include "platform/text/units.h"
 #include "platform/workload/model_shape.h"
 #include "platform/workload/workload.h"
 

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "platform/host/interrupt.h"
+#include "traces/files/open_file.h"
 
 #ifdef KERNWAVE_COVERAGE
 extern "C" {
@@ -38,16 +39,6 @@ struct Child {
   std::string text;
 };
 
-void write_all(int file, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t count = write(file, text.data() + done, text.size() - done);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) _exit(1);
-    done += static_cast<std::size_t>(count);
-  }
-}
-
 [[noreturn]] void be_child(const std::function<std::string()>& work, int output) {
   std::string text;
   char end = succeeded;
@@ -58,7 +49,7 @@ void write_all(int file, const std::string& text) {
     end = threw;
   }
   std::fflush(nullptr);
-  write_all(output, text + end);
+  if (traces::write_all(output, text + end) != 0) _exit(1);
   end_child(0);
 }
 

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "platform/results/summary.h"
 #include "platform/text/text_stream.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 

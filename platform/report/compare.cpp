@@ -15,7 +15,8 @@
 #include "platform/report/result_tables.h"
 #include "platform/report/roofline.h"
 #include "platform/results/quotient.h"
-#include "platform/results/summary.h"
+#include "platform/results/result_figures.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 

@@ -4,55 +4,37 @@
 
 #include <string>
 
-#include "platform/results/quotient.h"
-#include "platform/results/recorded_machine.h"
-#include "platform/results/summary.h"
+#include "platform/results/result_figures.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 
 namespace {
 
-[[nodiscard]] std::string percent(std::int64_t part, std::int64_t whole) {
-  return fmt::format("{:.1f} %", 100.0 * quotient(part, whole));
-}
+[[nodiscard]] std::string percent(double share) { return fmt::format("{:.1f} %", 100.0 * share); }
 
 [[nodiscard]] ReportTable bounds_table(const Json& result) {
-  const std::int64_t latency = result.at("latency_ps").as_int();
   ReportTable table{"Lower bounds of the latency", {"resource", "compulsory", "issued", "latency / compulsory"}, {}};
-  const Json& issued = result.at("bounds_ps").at("issued");
-  for (const Json::Member& bound : result.at("bounds_ps").at("compulsory").as_object()) {
-    const std::int64_t compulsory = bound.value.as_int();
-    const std::int64_t of_issued = issued.at(bound.key).as_int();
-    if (compulsory == 0 && of_issued == 0) continue;
-    table.rows.push_back({bound.key, time_text(compulsory), time_text(of_issued),
-                          compulsory == 0 ? "-" : fmt::format("{:.3f}", quotient(latency, compulsory))});
+  for (const BoundRow& bound : bound_rows(result)) {
+    table.rows.push_back({bound.resource, time_text(bound.compulsory), time_text(bound.issued),
+                          bound.multiple ? fmt::format("{:.3f}", *bound.multiple) : "-"});
   }
   return table;
 }
 
 [[nodiscard]] ReportTable engines_table(const Json& result) {
-  const std::int64_t latency = result.at("latency_ps").as_int();
-  const std::int64_t pes = active_pes(result);
   ReportTable table{"Engines, per PE that worked", {"engine", "operations", "busy", "of the time"}, {}};
-  if (pes == 0) return table;
-  for (const Json::Member& engine : result.at("busy_ps").as_object().front().value.as_object()) {
-    const std::string counted(counts_of_engine(engine.key));
-    const std::int64_t operations = result.at("counts").at(counted).as_int();
-    if (operations == 0) continue;
-    const std::int64_t busy = busy_of(result, engine.key) / pes;
-    table.rows.push_back({counted, fmt::format("{}", operations), time_text(busy), percent(busy, latency)});
+  for (const EngineUse& engine : engines_used(result)) {
+    table.rows.push_back(
+        {engine.name, fmt::format("{}", engine.operations), time_text(engine.busy), percent(engine.share)});
   }
   return table;
 }
 
 [[nodiscard]] ReportTable stalls_table(const Json& result) {
-  const std::int64_t latency = result.at("latency_ps").as_int();
-  const std::int64_t pes = active_pes(result);
   ReportTable table{"Where the time went, per PE that worked", {"cause", "time", "of the time"}, {}};
-  if (pes == 0) return table;
-  for (const Json::Member& cause : result.at("stall_ps").as_object().front().value.as_object()) {
-    const std::int64_t time = stalled_for(result, cause.key) / pes;
-    if (time > 0) table.rows.push_back({cause.key, time_text(time), percent(time, latency)});
+  for (const CauseRow& cause : cause_rows(result)) {
+    table.rows.push_back({cause.name, time_text(cause.time), percent(cause.share)});
   }
   return table;
 }
@@ -72,36 +54,19 @@ namespace {
 }
 
 [[nodiscard]] ReportTable channels_table(const Json& result) {
-  const double nanoseconds = static_cast<double>(result.at("latency_ps").as_int()) / 1000.0;
-  const double peak = channel_bandwidth(recorded_machine(result)) / 1e9;
   ReportTable table{"HBM channels, each", {"channels", "read B", "written B", "GB/s", "of the peak"}, {}};
-  for (const Json::Member& cube : result.at("channels").as_object()) {
-    const Json::Array& channels = cube.value.as_array();
-    for (std::size_t first = 0; first < channels.size();) {
-      std::size_t last = first;
-      while (last + 1 < channels.size() && channels[last + 1] == channels[first]) ++last;
-      const std::int64_t read = channels[first].at("read").as_int();
-      const std::int64_t written = channels[first].at("written").as_int();
-      const std::string name =
-          first == last ? fmt::format("{} ch{}", cube.key, first) : fmt::format("{} ch{}-{}", cube.key, first, last);
-      first = last + 1;
-      if (read + written == 0 || nanoseconds <= 0.0) continue;
-      const double rate = static_cast<double>(read + written) / nanoseconds;
-      table.rows.push_back({name, fmt::format("{}", read), fmt::format("{}", written), fmt::format("{:.2f}", rate),
-                            fmt::format("{:.1f} %", 100.0 * rate / peak)});
-    }
+  for (const ChannelRow& channel : channel_rows(result)) {
+    table.rows.push_back({channel.name, fmt::format("{}", channel.read), fmt::format("{}", channel.written),
+                          fmt::format("{:.2f}", channel.gigabytes_per_second), percent(channel.share_of_peak)});
   }
   return table;
 }
 
 [[nodiscard]] ReportTable links_table(const Json& result) {
-  const std::int64_t latency = result.at("latency_ps").as_int();
   ReportTable table{"Links between PEs", {"direction", "messages", "sent B", "busiest link", "in flight at most"}, {}};
-  for (const Json::Member& direction : result.at("links").as_object()) {
-    const Json& links = direction.value;
-    if (links.at("messages").as_int() == 0) continue;
-    table.rows.push_back({direction.key, to_text(links.at("messages"), 0), to_text(links.at("bytes"), 0),
-                          percent(links.at("busiest_ps").as_int(), latency), to_text(links.at("in_flight_peak"), 0)});
+  for (const LinkRow& link : link_rows(result)) {
+    table.rows.push_back({link.direction, fmt::format("{}", link.messages), fmt::format("{}", link.bytes),
+                          percent(link.busiest_share), fmt::format("{}", link.in_flight_peak)});
   }
   return table;
 }

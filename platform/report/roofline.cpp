@@ -4,7 +4,7 @@
 
 #include "models/protocol/engine.h"
 #include "platform/results/recorded_machine.h"
-#include "platform/results/summary.h"
+#include "platform/results/result_figures.h"
 
 namespace kernwave::platform {
 

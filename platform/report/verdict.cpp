@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include "platform/results/quotient.h"
-#include "platform/results/summary.h"
+#include "platform/results/result_figures.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "platform/results/summary.h"
+#include "platform/text/units.h"
 
 namespace kernwave::platform {
 

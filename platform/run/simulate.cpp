@@ -24,7 +24,6 @@
 #include "platform/host/stack_overflow.h"
 #include "platform/parallel.h"
 #include "platform/results/result_document.h"
-#include "platform/results/summary.h"
 #include "platform/run/hardware_use.h"
 #include "platform/run/run_checks.h"
 #include "platform/text/units.h"

@@ -227,4 +227,19 @@ std::string format_millionths(std::int64_t millionths) {
   return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
+std::string time_text(std::int64_t picoseconds) {
+  struct Unit {
+    std::int64_t size;
+    const char* name;
+  };
+  constexpr std::array<Unit, 5> units = {
+      {{1'000'000'000'000, "s"}, {1'000'000'000, "ms"}, {1'000'000, "us"}, {1'000, "ns"}, {1, "ps"}}};
+  for (const Unit& unit : units) {
+    if (picoseconds >= unit.size && unit.size > 1) {
+      return fmt::format("{:.3f} {}", static_cast<double>(picoseconds) / static_cast<double>(unit.size), unit.name);
+    }
+  }
+  return fmt::format("{} ps", picoseconds);
+}
+
 }  // namespace kernwave::platform

@@ -51,6 +51,8 @@ class ParseError : public std::runtime_error {
 [[nodiscard]] std::string format_quantity(Frequency frequency);
 /// In the largest binary unit of which it is a whole number: "512 B/cycle".
 [[nodiscard]] std::string format_bytes_per_cycle(std::int64_t bytes);
+/// "41.93 us": picoseconds in the unit that leaves one to three digits before the point, rounded.
+[[nodiscard]] std::string time_text(std::int64_t picoseconds);
 /// `millionths` / 10^6 as a decimal with at least one digit after the point: 860000 is "0.86", 1000000 is "1.0".
 [[nodiscard]] std::string format_millionths(std::int64_t millionths);
 

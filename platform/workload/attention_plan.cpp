@@ -19,14 +19,13 @@ constexpr std::int64_t smallest_tile = 16;
 class Budget {
  public:
   Budget& add(std::int64_t count, std::int64_t elements, std::int64_t bytes_each) {
-    const std::int64_t alignment = tl::ScratchArena::alignment;
-    total_ += count * ((elements * bytes_each + alignment - 1) / alignment * alignment);
+    total_ += align_up(Bytes(elements * bytes_each), scratch_alignment) * count;
     return *this;
   }
-  [[nodiscard]] Bytes total() const { return Bytes(total_); }
+  [[nodiscard]] Bytes total() const { return total_; }
 
  private:
-  std::int64_t total_ = 0;
+  Bytes total_;
 };
 
 }  // namespace

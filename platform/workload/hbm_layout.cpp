@@ -13,7 +13,7 @@ HbmLayout::HbmLayout(const SystemConfig& config)
 HbmAddress HbmLayout::allocate(CubeId cube, Bytes size, const char* what) {
   Bytes& used = used_[static_cast<std::size_t>(cube.count())];
   const HbmAddress address(cube, used);
-  const Bytes rounded((size.count() + alignment - 1) / alignment * alignment);
+  const Bytes rounded = align_up(size, alignment);
   if (rounded > capacity_ - used) {
     throw WorkloadError(fmt::format("{} needs {} in cube {}, of whose {} (hbm.capacity) {} are taken", what,
                                     format_quantity(size), cube.count(), format_quantity(capacity_),

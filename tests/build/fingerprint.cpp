@@ -24,6 +24,7 @@
 #include "platform/host/child_process.h"
 #include "platform/workload/random_data.h"
 #include "tests/support/contended_machine.h"
+#include "tests/support/operation_rows.h"
 #include "traces/op_log/op_log.h"
 
 int sc_main(int /*argc*/, char** /*argv*/) { return 0; }  // the library asks for the symbol; nothing calls it
@@ -108,9 +109,10 @@ class Run {
                {{Direction::west}, Bytes(2 * args_.tile * args_.head_dim * size_of(args_.dtype))});
     if (run_to_end(system_.ledger()) != RunEnd::finished) throw std::runtime_error("the run did not finish");
     const std::vector<traces::OperationRow> rows = log.rows();
-    const std::string csv = traces::to_csv(rows, traces::SourceLines::without);
+    const std::string log_text = testing::operations_text(rows);
     return fmt::format("latency {} ps, {} operations, log {:016x}, output {:016x}, of {}",
-                       system_.ledger().end().count(), rows.size(), hash_of(csv), hash_of(outputs()), files_of(rows));
+                       system_.ledger().end().count(), rows.size(), hash_of(log_text), hash_of(outputs()),
+                       files_of(rows));
   }
 
  private:

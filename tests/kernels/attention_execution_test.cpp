@@ -85,7 +85,7 @@ TEST_P(AttentionExecution, TakesTheSameTimeWithoutData) {
         Simulation simulation(one_cube(2), mode);
         AttentionCase attention(busy_shape());
         attention.run(simulation, GetParam(), policy);
-        return text_of(simulation.latency()) + "\n" + simulation.log_csv();
+        return text_of(simulation.latency()) + "\n" + simulation.log_text();
       });
     };
     const std::string full = timing(DataMode::full);

@@ -171,7 +171,7 @@ TEST(Gemm, TakesTheSameTimeWithoutData) {
       Simulation simulation(one_cube(2), mode);
       Product product(70, 100, 130);
       product.run(simulation);
-      return std::to_string(simulation.latency().count()) + "\n" + simulation.log_csv();
+      return std::to_string(simulation.latency().count()) + "\n" + simulation.log_text();
     });
   };
   const std::string full = timing(DataMode::full);

@@ -514,7 +514,7 @@ void contending_kernel(tl::Context& tl) {
     config.pe.math.queue_depth = queues;
     Simulation simulation(config, mode, order);
     simulation.run_grid({6, 1, 1}, contending_kernel, policy);
-    return std::to_string(simulation.latency().count()) + " ps\n" + simulation.log_csv();
+    return std::to_string(simulation.latency().count()) + " ps\n" + simulation.log_text();
   });
 }
 

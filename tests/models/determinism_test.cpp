@@ -48,7 +48,7 @@ void contending_kernel(tl::Context& tl) {
   return from_child([&] {
     Simulation simulation(config, mode, order);
     simulation.run_grid({programs, 1, 1}, contending_kernel, policy);
-    return std::to_string(simulation.latency().count()) + " ps\n" + simulation.log_csv();
+    return std::to_string(simulation.latency().count()) + " ps\n" + simulation.log_text();
   });
 }
 

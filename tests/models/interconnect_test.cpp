@@ -343,10 +343,10 @@ TEST(Interconnect, AMemoryThatWithholdsEndReqHoldsUpWhoeverIsNext) {
         }
       }
     });
-    std::istringstream all(simulation.log_csv());
+    std::istringstream all(simulation.log_text());
     std::string own;
     for (std::string line; std::getline(all, line);) {
-      if (line.rfind("0,", 0) == 0) own += line + "\n";
+      if (line.rfind("pe0.", 0) == 0) own += line + "\n";
     }
     return own;
   });
@@ -439,7 +439,7 @@ struct Machine {
             << "cube " << cube << ", matrix " << index;
       }
     }
-    return std::to_string(simulation.latency().count()) + " ps\n" + simulation.log_csv();
+    return std::to_string(simulation.latency().count()) + " ps\n" + simulation.log_text();
   });
 }
 
@@ -476,7 +476,7 @@ TEST(Interconnect, CubesAndPesThatAKernelDoesNotUseChangeNothing) {
           tl.store(HbmAddress(CubeId(0), tile_bytes * round), x);
         }
       });
-      return simulation.log_csv();
+      return simulation.log_text();
     });
   };
   const std::string smallest = run(2, 1);

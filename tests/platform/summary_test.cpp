@@ -1,5 +1,6 @@
 // Sums and averages that a document and its summaries show: over whom, and of what.
 #include "platform/results/summary.h"
+#include "platform/results/result_figures.h"
 
 #include <gtest/gtest.h>
 

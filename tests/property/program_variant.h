@@ -9,6 +9,7 @@
 #include "models/system/system.h"
 #include "tests/property/program.h"
 #include "tests/property/program_work.h"
+#include "tests/support/operation_rows.h"
 #include "traces/critical_path/critical_path.h"
 #include "traces/observer_group.h"
 #include "traces/op_log/op_log.h"
@@ -28,7 +29,7 @@ class ProgramVariant {
   [[nodiscard]] bool finished() const { return system_.ledger().state() == RunLedger::State::finished; }
   [[nodiscard]] Picoseconds latency() const { return system_.ledger().end(); }
   /// The op log without source lines.
-  [[nodiscard]] std::string log() const { return to_csv(log_.rows(), traces::SourceLines::without); }
+  [[nodiscard]] std::string log() const { return testing::operations_text(log_.rows()); }
   /// Where the time of each PE went.
   [[nodiscard]] std::string account() const;
 

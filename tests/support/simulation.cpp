@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "platform/workload/hbm_tensor.h"
+#include "tests/support/operation_rows.h"
 
 namespace kernwave::testing {
 
@@ -121,7 +122,7 @@ void Simulation::check_critical_path() const {
   EXPECT_EQ(path.causes[static_cast<std::size_t>(traces::PathCause::unexplained)], Picoseconds(0));
 }
 
-std::string Simulation::log_csv() const { return to_csv(log_.rows(), traces::SourceLines::without); }
+std::string Simulation::log_text() const { return operations_text(log_.rows()); }
 
 std::int64_t Simulation::count(Engine engine) const {
   const auto all = log_.rows();

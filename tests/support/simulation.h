@@ -61,8 +61,8 @@ class Simulation {
   [[nodiscard]] traces::PathSummary critical_path() const { return path_.summary(); }
   /// Before the run: one more observer, which must outlive it.
   void observe(PeObserver& observer) { observers_.add(observer); }
-  /// The op log without source lines.
-  [[nodiscard]] std::string log_csv() const;
+  /// The operations, without source lines.
+  [[nodiscard]] std::string log_text() const;
   [[nodiscard]] std::int64_t count(Engine engine) const;
   [[nodiscard]] const traces::MonitoringConnector& monitor() const noexcept { return connector_; }
 

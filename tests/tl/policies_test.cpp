@@ -300,7 +300,7 @@ TEST(Policies, LatencyStallsAndOpLogAreTheSameInBothDataModes) {
     for (const tl::Policy policy : all_policies) {
       SCOPED_TRACE(std::string(kernel.name) + ", " + std::string(tl::name_of(policy)));
       const Observation times = [](Simulation& simulation) {
-        std::string text = simulation.log_csv() + std::to_string(simulation.latency().count());
+        std::string text = simulation.log_text() + std::to_string(simulation.latency().count());
         for (std::size_t cause = 0; cause < time_cause_count; ++cause) {
           text += ' ' + std::to_string(simulation.time(static_cast<TimeCause>(cause)).count());
         }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "traces/files/open_file.h"
 #include "traces/files/output.h"
 
 namespace kernwave::traces {
@@ -47,17 +48,7 @@ void ByteStream::flush() {
   size_ = 0;
 }
 
-void ByteStream::write_plain() {
-  std::size_t written = 0;
-  while (written < size_) {
-    const ssize_t count = ::write(file_, buffer_.data() + written, size_ - written);
-    if (count > 0) {
-      written += static_cast<std::size_t>(count);
-    } else if (count == 0 || errno != EINTR) {
-      return fail();
-    }
-  }
-}
+void ByteStream::write_plain() { error_ = write_all(file_, {buffer_.data(), size_}); }
 
 void ByteStream::write_compressed() {
   errno = 0;

@@ -29,6 +29,35 @@ std::string reason_of(int error) {
   }
 }
 
+namespace {
+
+/// `write_some` writes the beginning of a text and returns how much of it, or -1 with errno set.
+template <typename WriteSome>
+[[nodiscard]] int write_by_pieces(std::string_view text, WriteSome write_some) noexcept {
+  while (!text.empty()) {
+    const ssize_t written = write_some(text);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    if (written == 0) return EIO;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int write_all(int descriptor, std::string_view text) noexcept {
+  return write_by_pieces(text,
+                         [descriptor](std::string_view rest) { return ::write(descriptor, rest.data(), rest.size()); });
+}
+
+int write_all_at(int descriptor, std::string_view text, std::int64_t place) noexcept {
+  const std::int64_t end = place + static_cast<std::int64_t>(text.size());
+  return write_by_pieces(text, [descriptor, end](std::string_view rest) {
+    return ::pwrite(descriptor, rest.data(), rest.size(), end - static_cast<std::int64_t>(rest.size()));
+  });
+}
+
 OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 
 OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
@@ -38,15 +67,6 @@ OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
 
 OpenFile::~OpenFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-int OpenFile::write_all(std::string_view text) const noexcept {
-  while (!text.empty()) {
-    const ssize_t written = ::write(descriptor_, text.data(), text.size());
-    if (written < 0 && errno != EINTR) return errno;
-    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
 }
 
 int OpenFile::flush() const noexcept {

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@ namespace kernwave::traces {
 
 /// An errno value in words for people.
 [[nodiscard]] std::string reason_of(int error);
+
+/// Writes all of `text`; 0, or an errno value.
+[[nodiscard]] int write_all(int descriptor, std::string_view text) noexcept;
+/// The same from a place in the file on.
+[[nodiscard]] int write_all_at(int descriptor, std::string_view text, std::int64_t place) noexcept;
 
 /// Owns a file descriptor. Every call that can fail returns 0 or an errno value.
 class OpenFile {
@@ -25,7 +31,6 @@ class OpenFile {
   [[nodiscard]] int get() const noexcept { return descriptor_; }
   [[nodiscard]] bool is_open() const noexcept { return descriptor_ >= 0; }
 
-  [[nodiscard]] int write_all(std::string_view text) const noexcept;
   /// To the disk.
   [[nodiscard]] int flush() const noexcept;
   /// Some file systems report a full disk only here.

@@ -50,7 +50,7 @@ PendingFile::PendingFile(const std::string& path, Kind kind, TemporaryFile::Nami
 }
 
 void PendingFile::write(std::string_view text) const {
-  if (const int error = file().write_all(text)) throw write_error(error);
+  if (const int error = write_all(file().get(), text)) throw write_error(error);
 }
 
 void PendingFile::commit() {

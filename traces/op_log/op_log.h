@@ -1,7 +1,6 @@
 // The log of operations, in memory.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "models/pe/pe_observer.h"
@@ -29,11 +28,5 @@ class OpLog : public PeObserver {
  private:
   std::vector<OperationRow> rows_;
 };
-
-/// A header line and a line an operation: pe, sequence, part (0: the operation itself, n: the n-th part of a
-/// composite), kind, operand shapes, bytes, flops, times in ps. Source lines are left out on request: they alone may
-/// differ between compilers.
-enum class SourceLines : std::uint8_t { with, without };
-[[nodiscard]] std::string to_csv(const std::vector<OperationRow>& rows, SourceLines lines = SourceLines::with);
 
 }  // namespace kernwave::traces

@@ -1,6 +1,7 @@
 #include "traces/op_log/operation_recorder.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kernwave::traces {
 
@@ -9,13 +10,9 @@ namespace {
 /// Few enough to stay in a processor's cache until the thread has them.
 constexpr std::size_t batch_operations = 2048;
 
-[[nodiscard]] std::int64_t detail_of(const Descriptor& descriptor) noexcept {
-  if (const auto* dma = std::get_if<DmaDescriptor>(&descriptor.work)) {
-    return static_cast<std::int64_t>(dma->region.base.value());
-  }
+[[nodiscard]] bool sends(const Descriptor& descriptor) noexcept {
   const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work);
-  const bool sends = ipcq != nullptr && ipcq->action == IpcqAction::send;
-  return sends ? ipcq->waited.count() : OperationEntry::absent;
+  return ipcq != nullptr && ipcq->action == IpcqAction::send;
 }
 
 }  // namespace
@@ -26,15 +23,20 @@ void OperationRecorder::depends(PeId pe, Completion on) {
   if (std::find(next.begin(), next.end(), on.generation) == next.end()) next.push_back(on.generation);
 }
 
+void OperationRecorder::wait_ends(const ProgramWait& wait, Picoseconds to) {
+  if (wait.cause == TimeCause::credit) of(wait.pe).waited += to - wait.from;
+}
+
 void OperationRecorder::submitted(const IssuedOperation& operation) {
   OnePe& pe = of(operation.descriptor.id.pe);
-  if (pe.next.empty()) return;
+  if (pe.next.empty() && !sends(operation.descriptor)) return;
   if (operation.completion.slot >= pe.in_flight.size()) pe.in_flight.resize(operation.completion.slot + 1);
-  Sequences& dependencies = pe.in_flight[operation.completion.slot];
+  InFlight& in_flight = pe.in_flight[operation.completion.slot];
+  in_flight.waited = std::exchange(pe.waited, Picoseconds(0));
   for (const std::uint32_t generation : pe.next) {
     // Generations are sequence numbers modulo 2^32; how far back one lies is known all the same.
     const std::uint32_t distance = operation.completion.generation - generation;
-    dependencies.push_back(operation.descriptor.id.sequence - distance);
+    in_flight.dependencies.push_back(operation.descriptor.id.sequence - distance);
   }
   pe.next.clear();
 }
@@ -51,15 +53,19 @@ void OperationRecorder::completed(const CompletedOperation& operation) {
   entry.issued = operation.issued;
   entry.start = operation.start;
   entry.end = operation.end;
-  entry.detail = detail_of(operation.descriptor);
-  if (entry.id.part == 0) note_dependencies(operation, entry);
+  if (const auto* dma = std::get_if<DmaDescriptor>(&operation.descriptor.work)) {
+    entry.detail = static_cast<std::int64_t>(dma->region.base.value());
+  }
+  if (entry.id.part == 0) take_in_flight(operation, entry);
   if (told_.batch.entries.size() >= batch_operations) hand_over(now());
 }
 
-void OperationRecorder::note_dependencies(const CompletedOperation& operation, OperationEntry& entry) {
+void OperationRecorder::take_in_flight(const CompletedOperation& operation, OperationEntry& entry) {
   OnePe& pe = of(entry.id.pe);
   if (operation.completion.slot >= pe.in_flight.size()) return;
-  Sequences& dependencies = pe.in_flight[operation.completion.slot];
+  InFlight& in_flight = pe.in_flight[operation.completion.slot];
+  if (sends(operation.descriptor)) entry.detail = in_flight.waited.count();
+  Sequences& dependencies = in_flight.dependencies;
   Sequences& all = told_.batch.dependencies;
   entry.first_dependency = all.size();
   entry.dependencies = static_cast<std::uint32_t>(dependencies.size());

@@ -20,6 +20,7 @@ class OperationRecorder : public PeObserver {
   [[nodiscard]] bool takes_ends_ahead() const override { return true; }
 
   void depends(PeId pe, Completion on) override;
+  void wait_ends(const ProgramWait& wait, Picoseconds to) override;
   void submitted(const IssuedOperation& operation) override;
   void completed(const CompletedOperation& operation) override;
 
@@ -29,10 +30,15 @@ class OperationRecorder : public PeObserver {
  private:
   using Sequences = std::vector<std::int64_t>;
 
-  /// Whom the operations of one PE depend on.
+  /// What is known of an operation before it completes.
+  struct InFlight {
+    Sequences dependencies;
+    Picoseconds waited;  ///< of a send, for a credit
+  };
   struct OnePe {
-    std::vector<std::uint32_t> next;   // generations, of the operation to be submitted next
-    std::vector<Sequences> in_flight;  // by slot of the completion; slots are few and used again
+    std::vector<std::uint32_t> next;  // generations that the operation to be submitted next depends on
+    Picoseconds waited;               // for a credit, by the operation to be submitted next
+    std::vector<InFlight> in_flight;  // by slot of the completion; slots are few and used again
   };
 
   [[nodiscard]] OnePe& of(PeId pe) {
@@ -40,7 +46,7 @@ class OperationRecorder : public PeObserver {
     if (index >= pes_.size()) pes_.resize(index + 1);
     return pes_[index];
   }
-  void note_dependencies(const CompletedOperation& operation, OperationEntry& entry);
+  void take_in_flight(const CompletedOperation& operation, OperationEntry& entry);
   void hand_over(Picoseconds settled);
 
   SimulatedTime now;

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <string_view>
 
+#include "traces/files/open_file.h"
 #include "traces/files/output.h"
 
 namespace kernwave::traces {
@@ -45,16 +47,10 @@ int read_file(sqlite3_file* file, void* to, int size, sqlite3_int64 at) noexcept
 }
 
 int write_file(sqlite3_file* file, const void* from, int size, sqlite3_int64 at) noexcept {
-  const auto* bytes = static_cast<const char*>(from);
-  while (size > 0) {
-    const ssize_t count = ::pwrite(descriptor_of(file), bytes, static_cast<std::size_t>(size), at);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
-    bytes += count;
-    size -= static_cast<int>(count);
-    at += count;
-  }
-  return SQLITE_OK;
+  const std::string_view bytes(static_cast<const char*>(from), static_cast<std::size_t>(size));
+  const int error = write_all_at(descriptor_of(file), bytes, at);
+  if (error == 0) return SQLITE_OK;
+  return error == ENOSPC || error == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
 }
 
 int truncate_file(sqlite3_file* file, sqlite3_int64 size) noexcept {
