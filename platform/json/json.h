@@ -54,8 +54,8 @@ class Json {
   [[nodiscard]] static Json object();
   /// An object of the given members; of equal keys the last value wins.
   [[nodiscard]] static Json object(std::initializer_list<std::pair<std::string_view, Json>> members);
-  /// An object of members whose keys differ, which is not checked.
-  [[nodiscard]] static Json object_of_unique(Object members);
+  /// The same of any number of members; the last value stands in the place of the first.
+  [[nodiscard]] static Json object_of(Object members);
 
   [[nodiscard]] bool is_null() const noexcept { return std::holds_alternative<std::monostate>(value_); }
   [[nodiscard]] bool is_bool() const noexcept { return std::holds_alternative<bool>(value_); }
