@@ -12,7 +12,7 @@
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
 #include "models/pe/ahead_account.h"
-#include "models/pe/pe_ipcq.h"
+#include "models/pe/credit_port.h"
 #include "models/pe/pe_observer.h"
 #include "models/pe/stall_account.h"
 #include "models/protocol/command.h"
@@ -31,7 +31,7 @@ namespace kernwave {
 /// all: the program's time becomes that end. So the program may lead far; `reached()` is the instant at which it would
 /// be if it had waited, and from which what it does counts: errors, progress, deadlocks, its account. The lead is
 /// bounded, so that the host gets a word in.
-class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private PeIpcq::CreditListener {
+class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private CreditListener {
  public:
   using Program = std::function<void(PeCpu&)>;
 
@@ -40,8 +40,9 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   [[nodiscard]] InitiatorSocket& command_socket() noexcept { return commands_.socket(); }
 
   /// Whom the queues of this PE tell of credits.
-  [[nodiscard]] PeIpcq::CreditListener& credit_listener() noexcept { return *this; }
-  void set_queues(PeIpcq& queues) noexcept { queues_ = &queues; }
+  [[nodiscard]] CreditListener& credit_listener() noexcept { return *this; }
+  /// During elaboration, before a program sends.
+  void set_queues(CreditProvider& queues) noexcept { queues_ = &queues; }
 
   /// The program to run from time 0; a PE without one stays idle. Throws std::logic_error where `refusal()` says why.
   void set_program(Program program);
@@ -158,7 +159,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   SourceLocation last_location_;
   TimeCause waiting_for_ = TimeCause::issue;
   bool drained_ = false;
-  PeIpcq* queues_ = nullptr;
+  CreditProvider* queues_ = nullptr;
   std::array<std::int64_t, direction_count> released_{};    // messages of each direction whose slots are free again
   std::array<Picoseconds, direction_count> released_at_{};  // when the last of them was, now or later
   std::vector<Release> releases_;                           // in the order in which the program was done with them

@@ -12,6 +12,7 @@
 #include "models/config/system_config.h"
 #include "models/ipcq/message.h"
 #include "models/ipcq/topology.h"
+#include "models/pe/credit_port.h"
 #include "models/pe/engine_statistics.h"
 #include "models/pe/pe_observer.h"
 #include "models/pe/pe_scratch.h"
@@ -37,17 +38,11 @@ struct InFlightStatistics {
 /// one hop after the event that frees it: a receive that completes, a slot that is released.
 ///
 /// Receives wait here, in order for each direction, until their message has landed; they hold nobody else up.
-class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
+class PeIpcq : public sc_core::sc_module,
+               public CreditProvider,
+               private TargetPort::Client,
+               private InitiatorPort::Client {
  public:
-  /// Who waits for credits.
-  class CreditListener {
-   public:
-    virtual void credit_returned() = 0;
-
-   protected:
-    ~CreditListener() = default;
-  };
-
   /// One link for each neighbour.
   PeIpcq(const sc_core::sc_module_name& name, const IpcqConfig& config, PeScratch& scratch, RunLedger& ledger,
          CreditListener& listener, const std::vector<Neighbour>& neighbours);
@@ -81,16 +76,12 @@ class PeIpcq : public sc_core::sc_module, private TargetPort::Client, private In
   [[nodiscard]] Bytes slots_size() const noexcept { return slots_size_; }
   /// What the peer in that direction offers.
   [[nodiscard]] QueueState peer(Direction direction);
-  [[nodiscard]] bool may_send(Direction direction) const;
-  /// "0 of 2 slots are free, 1 of 1 messages sent is not received"
-  [[nodiscard]] std::string describe_credits(Direction direction) const;
-  /// Takes what `may_send` found, for a send issued at `at`.
-  void take_credit(Direction direction, Picoseconds at);
-  /// The oldest slot that is not released is free from `at`, now or later, on.
-  void release_slot(Direction direction, Picoseconds at);
+  [[nodiscard]] bool may_send(Direction direction) const override;
+  [[nodiscard]] std::string describe_credits(Direction direction) const override;
+  void take_credit(Direction direction, Picoseconds at) override;
+  void release_slot(Direction direction, Picoseconds at) override;
+  [[nodiscard]] const std::string& problem() const noexcept override { return problem_; }
 
-  /// Why the last receive that failed did; empty when none has.
-  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
   [[nodiscard]] const EngineStatistics& sends() const noexcept { return sends_; }
   [[nodiscard]] std::int64_t receives() const noexcept { return receives_; }
   [[nodiscard]] InFlightStatistics in_flight(Direction direction) const;

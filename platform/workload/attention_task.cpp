@@ -112,6 +112,7 @@ void check_programs(const AttentionTask& task) {
   const std::int64_t chunks = task.sharding == RingSharding::zigzag ? 2 : 1;
   const std::int64_t query_ranks = task.kernel == AttentionKernel::prefill_long ? task.ranks : 1;
   std::vector<RingSequence> sequences;
+  sequences.reserve(s_kv.size());
   for (std::size_t i = 0; i < s_kv.size(); ++i) {
     sequences.push_back({Sharding(s_q[i], query_ranks, chunks), Sharding(s_kv[i], task.ranks, chunks)});
   }
