@@ -6,6 +6,8 @@
 #include <initializer_list>
 #include <string>
 
+#include "models/base/quantity.h"
+
 namespace kernwave::tl {
 
 /// The extents of a tensor, outermost first. Rank 1 or 2, every extent at least 1; `Context` checks both.
