@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace kernwave::traces {
@@ -41,17 +42,19 @@ void ProtocolMonitor::see_begin_req(Payload& payload, Picoseconds at) {
   require(payload.get_data_ptr() != nullptr && payload.get_data_length() > 0, "BEGIN_REQ without data");
   check_time(at, last_request_, "BEGIN_REQ earlier than a phase of the request before it");
   requesting_ = &payload;
-  open_[&payload] = Open{State::requested, payload.get_command(), payload.get_address(), payload.get_data_ptr(),
-                         payload.get_data_length()};
+  open_[&payload] = Open{State::requested,       payload.get_command(),     payload.get_address(),
+                         payload.get_data_ptr(), payload.get_data_length(), at};
 }
 
 void ProtocolMonitor::see_end_req(Payload& payload, Picoseconds at) {
   const auto open = open_.find(&payload);
   require(open != open_.end() && open->second.state == State::requested, "END_REQ out of order");
   require(requesting_ == &payload, "END_REQ for a request that is not in its request phase");
-  check_time(at, last_request_, "END_REQ earlier than its BEGIN_REQ");
   requesting_ = nullptr;
-  if (open != open_.end()) open->second.state = State::accepted;
+  if (open == open_.end()) return;
+  check_time(at, open->second.last, "END_REQ earlier than its BEGIN_REQ");
+  last_request_ = std::max(last_request_, at);
+  open->second.state = State::accepted;
 }
 
 void ProtocolMonitor::see_begin_resp(Payload& payload, Picoseconds at) {
@@ -59,26 +62,35 @@ void ProtocolMonitor::see_begin_resp(Payload& payload, Picoseconds at) {
   require(open != open_.end() && open->second.state != State::responding, "BEGIN_RESP out of order");
   require(responding_ == nullptr, "BEGIN_RESP before END_RESP of the response before it");
   require(payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE, "BEGIN_RESP without a response status");
-  check_time(at, last_response_, "BEGIN_RESP earlier than a phase of the response before it");
+  require(at >= last_response_, "BEGIN_RESP earlier than END_RESP of the response before it");
   if (requesting_ == &payload) requesting_ = nullptr;  // the end of the request phase is implied
   responding_ = &payload;
   if (open == open_.end()) return;
+  check_time(at, open->second.last, "BEGIN_RESP earlier than the phase before it");
   check_attributes(payload, open->second);
   open->second.state = State::responding;
 }
 
 void ProtocolMonitor::see_end_resp(Payload& payload, Picoseconds at) {
   require(responding_ == &payload, "END_RESP for a response that was not begun");
-  check_time(at, last_response_, "END_RESP earlier than its BEGIN_RESP");
   responding_ = nullptr;
-  open_.erase(&payload);
+  const auto open = open_.find(&payload);
+  if (open == open_.end()) return;
+  // Responses that take no time may come in any order, also ahead of time (15.2.7 g).
+  if (at > open->second.last) last_response_ = at;
+  check_time(at, open->second.last, "END_RESP earlier than its BEGIN_RESP");
+  open_.erase(open);
 }
 
-void ProtocolMonitor::see_completion(Payload& payload, Picoseconds /*at*/) {
+void ProtocolMonitor::see_completion(Payload& payload, Picoseconds at) {
   require(payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE, "TLM_COMPLETED without a response status");
   if (requesting_ == &payload) requesting_ = nullptr;
   if (responding_ == &payload) responding_ = nullptr;
-  open_.erase(&payload);
+  const auto open = open_.find(&payload);
+  if (open == open_.end()) return;
+  if (open->second.state == State::responding && at > open->second.last) last_response_ = at;
+  check_time(at, open->second.last, "TLM_COMPLETED earlier than the phase before it");
+  open_.erase(open);
 }
 
 tlm::tlm_sync_enum ProtocolMonitor::forward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
@@ -148,6 +160,7 @@ void MonitoringConnector::connect(InitiatorSocket& initiator, TargetSocket& targ
   ProtocolMonitor& monitor = monitors_.add(sc_core::sc_gen_unique_name("monitor"), name);
   initiator.bind(monitor.from_initiator());
   monitor.to_target().bind(target);
+  declare_time_transparent(initiator, target);
 }
 
 std::vector<std::string> MonitoringConnector::violations() const {

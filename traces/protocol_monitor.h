@@ -33,6 +33,7 @@ class ProtocolMonitor : public sc_core::sc_module {
     std::uint64_t address = 0;
     const unsigned char* data = nullptr;
     unsigned length = 0;
+    Picoseconds last;  ///< phase so far
   };
 
   tlm::tlm_sync_enum forward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
@@ -57,7 +58,7 @@ class ProtocolMonitor : public sc_core::sc_module {
   const Payload* requesting_ = nullptr;
   const Payload* responding_ = nullptr;
   Picoseconds last_request_;
-  Picoseconds last_response_;
+  Picoseconds last_response_;  // the end of the last one that took time
   std::int64_t transactions_ = 0;
   std::vector<std::string> violations_;
 };

@@ -54,7 +54,14 @@ unsigned CubeLinks::debug_access(TargetPort& /*port*/, Payload& payload) {
 /// A delta cycle later: a memory may say so inside `advance`.
 void CubeLinks::request_accepted(InitiatorPort& /*port*/) { wake_at(now()); }
 
-void CubeLinks::response(InitiatorPort& /*port*/, Payload& payload) {
+void CubeLinks::response(InitiatorPort& /*port*/, Payload& payload) { answered(payload, now()); }
+
+bool CubeLinks::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
+  answered(payload, at);
+  return true;
+}
+
+void CubeLinks::answered(Payload& payload, Picoseconds at) {
   std::vector<Request>& in_memory = place(target_of(payload)).in_memory;
   const auto answered = std::find_if(in_memory.begin(), in_memory.end(),
                                      [&payload](const Request& request) { return request.payload == &payload; });
@@ -63,10 +70,11 @@ void CubeLinks::response(InitiatorPort& /*port*/, Payload& payload) {
   in_memory.pop_back();
   auto* extension = payload.get_extension<RegionExtension>();
   if (payload.is_read() && payload.is_response_ok()) {
-    request.at = now() + config_.hop_latency;
+    request.at = at + config_.hop_latency;
     to_stream_.push(request);
+    wake_at(request.at);
   } else {
-    Picoseconds last = now();
+    Picoseconds last = at;
     if (extension != nullptr) {
       // The data go into the memory no faster than they come. What the link made them wait, the requester's port did
       // not: it sent them when the request left.
@@ -75,8 +83,15 @@ void CubeLinks::response(InitiatorPort& /*port*/, Payload& payload) {
       extension->contention += request.link_wait;
     }
     request.at = last + way(request);
-    to_requester_.push(request);
+    bring_back(request);
   }
+}
+
+/// The response arrives at `request.at`: told then, or ahead of it.
+void CubeLinks::bring_back(const Request& request) {
+  const auto* extension = request.payload->get_extension<RegionExtension>();
+  if (extension != nullptr && extension->ahead) return request.port->respond(*request.payload, request.at);
+  to_requester_.push(request);
   wake_at(request.at);
 }
 
@@ -127,7 +142,7 @@ void CubeLinks::send_answer(Request request) {
     extension->contention = std::max(extension->contention, start - from);
   }
   request.at = std::max(answered, cube.link.free_at()) + way(request);
-  to_requester_.push(request);
+  bring_back(request);
 }
 
 void CubeLinks::hand_on(Cube& cube) {

@@ -71,7 +71,10 @@ class CubeLinks : public sc_core::sc_module, private TargetPort::Client, private
   [[nodiscard]] unsigned debug_access(TargetPort& port, Payload& payload) override;
   void request_accepted(InitiatorPort& port) override;
   void response(InitiatorPort& port, Payload& payload) override;
+  [[nodiscard]] bool response_ahead(InitiatorPort& port, Payload& payload, Picoseconds at) override;
 
+  void answered(Payload& payload, Picoseconds at);
+  void bring_back(const Request& request);
   void advance();
   void send_write(Request request);
   void send_answer(Request request);

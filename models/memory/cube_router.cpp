@@ -17,7 +17,8 @@ RouterPort::RouterPort(std::int64_t id, CubeId cube, std::int64_t cubes)
 tlm::tlm_sync_enum RouterPort::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase != tlm::END_RESP || responding_ == nullptr) return begin_request(payload, phase, delay);
   Way& way = *responding_;
-  end_response(now() + to_picoseconds(delay));
+  free_at_ = now() + to_picoseconds(delay);
+  end_response();
   return way.socket->nb_transport_fw(payload, phase, delay);
 }
 
@@ -45,21 +46,24 @@ tlm::tlm_sync_enum RouterPort::backward(Way& from, Payload& payload, tlm::tlm_ph
 
 tlm::tlm_sync_enum RouterPort::respond(Way& from, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   responding_ = &from;
+  const sc_core::sc_time began = delay;
   const tlm::tlm_sync_enum status = socket_->nb_transport_bw(payload, phase, delay);
-  if (status != tlm::TLM_ACCEPTED) end_response(now() + to_picoseconds(delay));
+  if (status == tlm::TLM_ACCEPTED) return status;
+  // One that is acknowledged where it begins holds up nobody, however far ahead of time that is.
+  if (delay > began) free_at_ = now() + to_picoseconds(delay);
+  end_response();
   return status;
 }
 
-void RouterPort::end_response(Picoseconds at) {
+void RouterPort::end_response() {
   responding_ = nullptr;
-  free_at_ = at;
-  if (!held_.empty()) deliver_.notify(to_sc_time(at - now()));
+  if (!held_.empty()) deliver_.notify(to_sc_time(std::max(free_at_ - now(), Picoseconds(0))));
 }
 
 void RouterPort::hold(const Held& response) {
   response.payload->acquire();
   held_.push_back(response);
-  if (responding_ == nullptr) deliver_.notify(to_sc_time(free_at_ - now()));
+  if (responding_ == nullptr) deliver_.notify(to_sc_time(std::max(free_at_ - now(), Picoseconds(0))));
 }
 
 void RouterPort::deliver_held() {

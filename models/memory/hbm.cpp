@@ -24,7 +24,7 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
       idle_channel_(ByteTime(config.bandwidth, config.efficiency, config.channels)),
       channels_(static_cast<std::size_t>(config.channels), idle_channel_),
       statistics_(static_cast<std::size_t>(config.channels)),
-      held_(static_cast<std::size_t>(ports), 0),
+      queues_(static_cast<std::size_t>(ports)),
       bytes_per_channel_(static_cast<std::size_t>(config.channels)) {
   if (config.capacity > Bytes(HbmAddress::cube_bytes)) {
     SC_REPORT_ERROR(this->name(), "the capacity must be at most 1 TiB: an address has 40 bits for it");
@@ -42,13 +42,33 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
 }
 
 std::optional<Picoseconds> Hbm::request(TargetPort& port, Payload& payload, Picoseconds at) {
-  if (held_[static_cast<std::size_t>(port.id())] == config_.queue_depth) return std::nullopt;
+  if (!has_place(port, at)) {
+    wake_for_place(port);
+    return std::nullopt;
+  }
   enter(port, payload, at);
   return at;
 }
 
+bool Hbm::has_place(const TargetPort& port, Picoseconds at) {
+  Queue& queue = queue_of(port);
+  const auto has_left = [this](Picoseconds leaving) { return leaving <= now(); };
+  queue.leaving.erase(std::remove_if(queue.leaving.begin(), queue.leaving.end(), has_left), queue.leaving.end());
+  const auto still_there = [at](Picoseconds leaving) { return leaving > at; };
+  return queue.unanswered + std::count_if(queue.leaving.begin(), queue.leaving.end(), still_there) <
+         config_.queue_depth;
+}
+
+/// For a request that is withheld: answers that were sent ahead make no event when they take effect.
+void Hbm::wake_for_place(TargetPort& port) {
+  const Queue& queue = queue_of(port);
+  if (queue.leaving.empty()) return;
+  answers_.push({*std::min_element(queue.leaving.begin(), queue.leaving.end()), &port, nullptr});
+  wake_.notify(to_sc_time(answers_.next() - now()));
+}
+
 void Hbm::enter(TargetPort& port, Payload& payload, Picoseconds at) {
-  ++held_[static_cast<std::size_t>(port.id())];
+  ++queue_of(port).unanswered;
   arrivals_.push({at + config_.latency, &port, &payload});
   wake_.notify(to_sc_time(at + config_.latency - now()));
 }
@@ -92,6 +112,7 @@ void Hbm::reserve(const Pending& pending) {
     const ScaledTime undisturbed = alone.stream(now(), most);
     if (last != undisturbed) extension->contention = end - alone.round_up(undisturbed);
   }
+  if (extension != nullptr && extension->ahead) return answer_ahead(pending, end);
   answers_.push({end, pending.port, pending.payload});
 }
 
@@ -104,13 +125,27 @@ void Hbm::observe(const Payload& payload, std::size_t channel, Bytes bytes) {
 }
 
 void Hbm::answer(const Pending& pending) {
-  TargetPort& port = *pending.port;
-  --held_[static_cast<std::size_t>(port.id())];
-  if (Payload* waiting = port.withheld()) {
-    enter(port, *waiting, std::max(port.withheld_since(), now()));
-    port.accept_withheld();
-  }
-  port.respond(*pending.payload);
+  if (pending.payload == nullptr) return take_withheld(*pending.port);
+  --queue_of(*pending.port).unanswered;
+  take_withheld(*pending.port);
+  pending.port->respond(*pending.payload);
+}
+
+void Hbm::answer_ahead(const Pending& pending, Picoseconds at) {
+  Queue& queue = queue_of(*pending.port);
+  --queue.unanswered;
+  queue.leaving.push_back(at);
+  if (pending.port->withheld() != nullptr) wake_for_place(*pending.port);
+  pending.port->respond(*pending.payload, at);
+}
+
+void Hbm::take_withheld(TargetPort& port) {
+  Payload* waiting = port.withheld();
+  if (waiting == nullptr) return;
+  const Picoseconds at = std::max(port.withheld_since(), now());
+  if (!has_place(port, at)) return wake_for_place(port);
+  enter(port, *waiting, at);
+  port.accept_withheld();
 }
 
 tlm::tlm_response_status Hbm::check(const Payload& payload, const HbmRegion& region) const {

@@ -27,6 +27,7 @@ struct ChannelStatistics {
 /// A request that arrives at t becomes eligible at t + latency. Eligible requests are served in the order of (eligible
 /// time, port id): each reserves its bytes on its channels, one stream behind another, and is answered when the last of
 /// them ends. Latency is at least 1 ps, so that every request of an instant is known before that instant is decided.
+/// If the RegionExtension of a request says so, it is answered as soon as its end is known: ahead of time.
 /// A payload is one contiguous range, or, with a RegionExtension, a strided region. An address of another cube or
 /// outside the capacity is answered with TLM_ADDRESS_ERROR_RESPONSE.
 ///
@@ -56,9 +57,14 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
 
  private:
   struct Pending {
-    Picoseconds at;  ///< eligible, or due to be answered
+    Picoseconds at;  ///< eligible, or due to be answered, or, without a payload: a place in the port's queue falls free
     TargetPort* port = nullptr;
     Payload* payload = nullptr;
+  };
+  /// The requests of a port that have a place in its queue.
+  struct Queue {
+    std::int64_t unanswered = 0;
+    std::vector<Picoseconds> leaving;  ///< the instants of answers that were sent ahead of them
   };
 
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
@@ -68,6 +74,11 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   void reserve(const Pending& pending);
   void observe(const Payload& payload, std::size_t channel, Bytes bytes);
   void answer(const Pending& pending);
+  void answer_ahead(const Pending& pending, Picoseconds at);
+  [[nodiscard]] bool has_place(const TargetPort& port, Picoseconds at);
+  void take_withheld(TargetPort& port);
+  void wake_for_place(TargetPort& port);
+  [[nodiscard]] Queue& queue_of(const TargetPort& port) { return queues_[static_cast<std::size_t>(port.id())]; }
   [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
   void move_data(Payload& payload, const HbmRegion& region);
 
@@ -80,7 +91,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   std::vector<BandwidthServer> channels_;
   std::vector<ChannelStatistics> statistics_;
   InReverse<TargetPort> ports_;
-  std::vector<std::int64_t> held_;  // requests of each port that await their response
+  std::vector<Queue> queues_;  // of each port
   ArbitrationQueue<Pending> arrivals_;
   ArbitrationQueue<Pending> answers_;
   sc_core::sc_event wake_;

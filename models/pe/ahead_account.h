@@ -10,17 +10,19 @@
 
 namespace kernwave {
 
-/// A Sum of Values (Sum += Value) each of which counts from an instant on, noted in ascending order of these: a run
-/// that ends early has counted nothing that lies behind its end.
+/// A Sum of Values (Sum += Value) each of which counts from an instant on: a run that ends early has counted nothing
+/// that lies behind its end.
 template <typename Sum, typename Value = Sum>
 class AheadAccount {
  public:
   void add(Picoseconds at, Picoseconds now, const Value& value) {
     if (!ahead_.empty() && ahead_.back().at <= now) settle();
-    if (at > now) {
+    if (at <= now) {
+      settled_ += value;
+    } else if (ahead_.empty() || ahead_.back().at <= at) {
       ahead_.push_back({at, value});
     } else {
-      settled_ += value;
+      insert({at, value});
     }
   }
 
@@ -50,6 +52,11 @@ class AheadAccount {
     Picoseconds at;
     Value value;
   };
+
+  void insert(const Entry& entry) {
+    const auto later = [](const Entry& a, const Entry& b) { return a.at < b.at; };
+    ahead_.insert(std::upper_bound(ahead_.begin(), ahead_.end(), entry, later), entry);
+  }
 
   /// All of them count now.
   void settle() {

@@ -41,6 +41,10 @@ class CompositeSequencer {
   [[nodiscard]] bool empty() const noexcept { return composites_.empty(); }
   /// The scheduler has dispatched it at `at`. The payload is not released before its last part has ended.
   void add(Payload& composite, Picoseconds at);
+  /// Parts of the stage are still to be presented.
+  [[nodiscard]] bool has_parts(CompositeStage stage) const noexcept {
+    return state_of(stage).presenting < composites_.size();
+  }
   /// When the next part of the stage may be presented; nothing: something that it waits for has not happened yet.
   [[nodiscard]] std::optional<Picoseconds> due(CompositeStage stage) const;
   /// Takes that part, which will be presented now.

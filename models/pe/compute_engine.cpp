@@ -2,82 +2,88 @@
 
 #include <algorithm>
 
-#include "models/protocol/command.h"
-
 namespace kernwave {
 
 ComputeEngine::ComputeEngine(const sc_core::sc_module_name& name, std::int64_t queue_depth)
-    : sc_module(name), commands_("commands", *this), queue_depth_(static_cast<std::size_t>(queue_depth)) {
+    : sc_module(name), commands_("commands", *this), ends_(static_cast<std::size_t>(queue_depth)) {
   KERNWAVE_HAS_PROCESS(ComputeEngine);
-  SC_METHOD(finish);
-  sensitive << done_;
+  SC_METHOD(answer);
+  sensitive << answer_due_;
   dont_initialize();
 }
 
 std::optional<Picoseconds> ComputeEngine::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
-  if (queue_.size() == queue_depth_) return std::nullopt;
-  may_answer_ahead(payload) ? answer_ahead(payload, at) : take(payload, at);
-  return at;
-}
-
-bool ComputeEngine::may_answer_ahead(const Payload& payload) const {
-  const auto* report = payload.get_extension<ExecutionReport>();
-  return report != nullptr && report->awaited && queue_.empty() && commands_.presents(payload);
-}
-
-void ComputeEngine::answer_ahead(Payload& payload, Picoseconds arrival) {
   const Descriptor& descriptor = descriptor_of(payload);
-  const Picoseconds start = std::max(arrival, free_at_);
-  free_at_ = start + duration(descriptor, start);
-  if (observer_ != nullptr) {
-    observer_->arrived(descriptor, arrival);
-    observer_->service_begins(descriptor, start);
+  Service service;
+  service.payload = &payload;
+  service.start = std::max(at, free_at_);
+  service.end = service.start + duration(descriptor, service.start);
+  free_at_ = service.end;
+  const Picoseconds accepted = std::max(at, ends_[next_]);
+  ends_[next_] = service.end;
+  if (++next_ == ends_.size()) next_ = 0;
+
+  if (observer_ != nullptr) observer_->arrived(descriptor, accepted);
+  auto* report = payload.get_extension<ExecutionReport>();
+  const bool ahead = report != nullptr && report->ahead && kept_ == 0;
+  ahead ? carry_out_ahead(service, *report) : keep(service);
+  return accepted;
+}
+
+void ComputeEngine::carry_out_ahead(const Service& service, ExecutionReport& report) {
+  if (observer_ != nullptr) observer_->service_begins(descriptor_of(*service.payload), service.start);
+  end_service(service);
+  if (report.awaited && commands_.presents(*service.payload)) return commands_.respond(*service.payload, service.end);
+  if (report.announce) report.announced_end = service.end;
+  unanswered_.push_back(service);
+  unanswered_[unanswered_.size() - 1].carried_out = true;
+  answer_due_.notify();
+}
+
+void ComputeEngine::keep(const Service& service) {
+  ++kept_;
+  unanswered_.push_back(service);
+  if (unanswered_.size() > 1) return;
+  begin_service();
+  answer_due_.notify(to_sc_time(service.end - now()));
+}
+
+void ComputeEngine::begin_service() const {
+  const Service& service = unanswered_.front();
+  if (observer_ != nullptr && !service.carried_out) {
+    observer_->service_begins(descriptor_of(*service.payload), service.start);
   }
-  end_service(payload, start, free_at_);
-  (void)commands_.respond_in_return(payload, free_at_);
 }
 
 /// The command takes effect, and is accounted for.
-void ComputeEngine::end_service(Payload& payload, Picoseconds start, Picoseconds end) {
-  const Descriptor& descriptor = descriptor_of(payload);
+void ComputeEngine::end_service(const Service& service) {
+  const Descriptor& descriptor = descriptor_of(*service.payload);
   execute(descriptor);
   EngineStatistics one;
   one.operations = 1;
   one.flops = flops_of(descriptor);
-  one.busy = end - start;
-  statistics_.add(end, now(), one);
-  if (auto* report = payload.get_extension<ExecutionReport>()) {
-    report->start = start;
-    report->end = end;
+  one.busy = service.end - service.start;
+  statistics_.add(service.end, now(), one);
+  if (auto* report = service.payload->get_extension<ExecutionReport>()) {
+    report->start = service.start;
+    report->end = service.end;
   }
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  if (observer_ != nullptr) observer_->service_ends(descriptor, end);
+  service.payload->set_response_status(tlm::TLM_OK_RESPONSE);
+  if (observer_ != nullptr) observer_->service_ends(descriptor, service.end);
 }
 
-void ComputeEngine::take(Payload& payload, Picoseconds arrival) {
-  queue_.push_back({&payload, arrival});
-  if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), arrival);
-  if (queue_.size() == 1) start_next();
-}
-
-void ComputeEngine::start_next() {
-  const Picoseconds current = now();
-  started_ = std::max({queue_.front().arrival, current, free_at_});
-  const Picoseconds taken = duration(descriptor_of(*queue_.front().payload), started_);
-  done_.notify(to_sc_time(started_ + taken - current));
-  if (observer_ != nullptr) observer_->service_begins(descriptor_of(*queue_.front().payload), started_);
-}
-
-void ComputeEngine::finish() {
-  Payload& payload = *queue_.front().payload;
-  end_service(payload, started_, now());
-  queue_.pop_front();
-  if (!queue_.empty()) start_next();
-  if (Payload* waiting = commands_.withheld()) {
-    take(*waiting, commands_.withheld_since());
-    commands_.accept_withheld();
+void ComputeEngine::answer() {
+  while (!unanswered_.empty()) {
+    const Service service = unanswered_.front();
+    if (!service.carried_out) {
+      if (service.end > now()) return answer_due_.notify(to_sc_time(service.end - now()));
+      end_service(service);
+      --kept_;
+    }
+    unanswered_.pop_front();
+    if (!unanswered_.empty()) begin_service();
+    commands_.respond(*service.payload, service.end);
   }
-  commands_.respond(payload);
 }
 
 }  // namespace kernwave

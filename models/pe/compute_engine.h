@@ -1,23 +1,28 @@
 // What the matrix and the vector engine share: an in-order queue served one command at a time.
 #pragma once
 
+#include <vector>
+
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/pe/ahead_account.h"
 #include "models/pe/engine_statistics.h"
 #include "models/pe/pe_observer.h"
+#include "models/protocol/command.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/target_port.h"
 
 namespace kernwave {
 
 /// Serves commands in the order of their arrival: it chooses nothing, so a command starts when it arrives or when the
-/// one before it ends, whichever is later. The queue holds `queue_depth` commands, the running one included; beyond
-/// that END_REQ is withheld.
+/// one before it ends, whichever is later. The queue holds `queue_depth` commands, the running one included: END_REQ of
+/// one more takes effect when a place falls free.
 ///
-/// The end of a command is known when it arrives. To one whose issuer waits for it (`ExecutionReport::awaited`) an idle
-/// engine answers at once, with the end annotated (TLM_COMPLETED): the command is carried out in the call, and costs no
-/// event. Start, end and result are those of the other way.
+/// Start and end of a command are known when it arrives. Where the issuer can be told of ends ahead of time
+/// (`ExecutionReport::ahead`), the command is carried out in the call. If the issuer waits for it (`awaited`), it is
+/// answered in the return value, with the end annotated (TLM_COMPLETED), and costs no event. If not, the end is
+/// announced with END_REQ where that may be, and BEGIN_RESP follows in the same evaluation, with the end as annotated
+/// delay. All others are carried out and answered at their end. Start, end and result are the same in every way.
 class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
  public:
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
@@ -37,24 +42,26 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
 
  private:
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) final;
-  struct Entry {
+  struct Service {
     Payload* payload = nullptr;
-    Picoseconds arrival;
+    Picoseconds start;
+    Picoseconds end;
+    bool carried_out = false;  ///< ahead of its end
   };
 
-  [[nodiscard]] bool may_answer_ahead(const Payload& payload) const;
-  void answer_ahead(Payload& payload, Picoseconds arrival);
-  void end_service(Payload& payload, Picoseconds start, Picoseconds end);
-  void take(Payload& payload, Picoseconds arrival);
-  void start_next();
-  void finish();
+  void carry_out_ahead(const Service& service, ExecutionReport& report);
+  void keep(const Service& service);
+  void begin_service() const;
+  void end_service(const Service& service);
+  void answer();
 
   TargetPort commands_;
-  std::size_t queue_depth_;
-  RingQueue<Entry> queue_;  // the front one is running
-  Picoseconds started_;
-  Picoseconds free_at_;  // the end of the last command that was answered ahead
-  sc_core::sc_event done_;
+  std::vector<Picoseconds> ends_;  // of the last `queue_depth` commands, by number modulo the depth
+  std::size_t next_ = 0;           // number of the next command, modulo the depth
+  Picoseconds free_at_;            // the end of the last command
+  RingQueue<Service> unanswered_;
+  std::size_t kept_ = 0;  // of these, how many are still to be carried out
+  sc_core::sc_event answer_due_;
   AheadAccount<EngineStatistics> statistics_;
   PeObserver* observer_ = nullptr;
 };

@@ -16,6 +16,7 @@ DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Engine direction, co
       scratch_(scratch),
       commands_("commands", *this),
       memory_("memory", *this),
+      ends_(static_cast<std::size_t>(config.queue_depth)),
       port_(config.bandwidth) {
   KERNWAVE_HAS_PROCESS(DmaChannel);
   SC_METHOD(advance);
@@ -24,31 +25,48 @@ DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Engine direction, co
 }
 
 std::optional<Picoseconds> DmaChannel::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
-  if (transfers_.size() == static_cast<std::size_t>(config_.queue_depth)) return std::nullopt;
-  take(payload, at);
-  return at;
+  if (transfers_.size() == ends_.size()) return std::nullopt;
+  const Picoseconds accepted = std::max(at, place_free_at(first_number_ + transfers_.size()));
+  take(payload, at, accepted);
+  return accepted;
 }
 
-void DmaChannel::take(Payload& payload, Picoseconds arrival) {
+void DmaChannel::take(Payload& payload, Picoseconds arrival, Picoseconds accepted) {
   Transfer transfer;
   transfer.command = &payload;
   transfer.arrival = arrival;
+  transfer.accepted = accepted;
+  const auto* report = payload.get_extension<ExecutionReport>();
+  transfer.ahead = report != nullptr && report->ahead;
   transfer.intervals = work_of(transfer).region.coalesced();
   transfers_.push_back(transfer);
-  if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), arrival);
-  if (set_up_next()) wake_at(transfers_[setting_up_ - 1].setup_done);
+  if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), accepted);
+  if (!set_up_next()) return;
+  memory_.is_time_transparent() ? wake_now() : wake_at(transfers_[setting_up_ - 1].setup_done);
 }
 
 void DmaChannel::request_accepted(InitiatorPort& /*port*/) { wake_now(); }
 
 void DmaChannel::response(InitiatorPort& /*port*/, Payload& payload) {
+  answered(static_cast<MemoryRequest&>(payload), now());
+}
+
+bool DmaChannel::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
   auto& request = static_cast<MemoryRequest&>(payload);
+  if (!transfers_[request.command - first_number_].ahead) return false;
+  leaving_memory_.push_back(at);
+  answered(request, at);
+  return true;
+}
+
+void DmaChannel::answered(const MemoryRequest& request, Picoseconds at) {
   Transfer& transfer = transfers_[request.command - first_number_];
   const bool has_first_data = request.get_extension<RegionExtension>() != nullptr;
-  const Picoseconds first_data = has_first_data ? request.extension().first_data : now();
+  const Picoseconds first_data = has_first_data ? request.extension().first_data : at;
+  if (direction_ == Engine::dma_read && !transfer.answered) fill_padding(work_of(transfer));
   transfer.first_data = transfer.answered ? std::min(transfer.first_data, first_data) : first_data;
   transfer.answered = true;
-  transfer.last_response = now();
+  transfer.last_response = std::max(transfer.last_response, at);
   if (has_first_data) transfer.contention += request.extension().contention;
   if (transfer.status == tlm::TLM_OK_RESPONSE) transfer.status = request.get_response_status();
   --transfer.requests_outstanding;
@@ -56,25 +74,30 @@ void DmaChannel::response(InitiatorPort& /*port*/, Payload& payload) {
   if (scratch_.mode() == DataMode::full && direction_ == Engine::dma_read) copy_out(request, work_of(transfer));
   if (advancing_) return;  // it goes on from here
   stream_answered();
-  requesting_ < setting_up_ ? wake_now() : schedule_next();
+  complete_finished();
+  const bool goes_on = requesting_ < setting_up_ || setting_up_ < transfers_.size();
+  goes_on ? wake_now() : schedule_next();
 }
 
 void DmaChannel::advance() {
   advancing_ = true;
-  complete_finished();
   bool progress = true;
   while (progress) {
+    stream_answered();
+    complete_finished();
     progress = set_up_next();
     progress = send_requests() || progress;
   }
-  stream_answered();
   advancing_ = false;
   schedule_next();
 }
 
+/// Now, or ahead of its end.
 void DmaChannel::complete_finished() {
-  while (!transfers_.empty() && transfers_.front().streamed && transfers_.front().end <= now()) {
+  while (!transfers_.empty() && transfers_.front().streamed) {
     const Transfer done = transfers_.front();
+    if (!done.ahead && done.end > now()) return;
+    place_free_at(first_number_) = done.end;
     transfers_.pop_front();
     ++first_number_;
     --setting_up_;
@@ -88,9 +111,11 @@ void DmaChannel::complete(const Transfer& transfer) {
   const Descriptor& descriptor = descriptor_of(*transfer.command);
   // In service from the start of its setup, or from the end of the command before it under which that was hidden.
   const Picoseconds start = std::max(transfer.setup_done - config_.setup, last_end_);
-  ++statistics_.operations;
-  statistics_.bytes += descriptor.dma().region.bytes();
-  statistics_.busy += transfer.end - start;
+  EngineStatistics one;
+  one.operations = 1;
+  one.bytes = descriptor.dma().region.bytes();
+  one.busy = transfer.end - start;
+  statistics_.add(transfer.end, now(), one);
   last_end_ = transfer.end;
   if (auto* report = transfer.command->get_extension<ExecutionReport>()) {
     report->start = start;
@@ -99,10 +124,11 @@ void DmaChannel::complete(const Transfer& transfer) {
   if (observer_ != nullptr) observe(transfer);
   transfer.command->set_response_status(transfer.status);
   if (Payload* waiting = commands_.withheld()) {
-    take(*waiting, commands_.withheld_since());
-    commands_.accept_withheld();
+    const Picoseconds accepted = std::max(commands_.withheld_since(), transfer.end);
+    take(*waiting, commands_.withheld_since(), accepted);
+    commands_.accept_withheld(accepted);
   }
-  commands_.respond(*transfer.command);
+  commands_.respond(*transfer.command, transfer.end);
 }
 
 void DmaChannel::observe(const Transfer& transfer) const {
@@ -120,13 +146,15 @@ void DmaChannel::observe_front() const {
 }
 
 /// Setups are serial: the next one starts when the command before it has sent its requests (without overlap: has
-/// ended), the instant in which this runs, or when it arrives.
+/// ended), or when it has a place in the queue.
 bool DmaChannel::set_up_next() {
   if (setting_up_ == transfers_.size()) return false;
   const bool previous_is_ahead = config_.overlap_commands ? requesting_ < setting_up_ : setting_up_ > 0;
   if (previous_is_ahead) return false;
   Transfer& transfer = transfers_[setting_up_];
-  transfer.setup_done = std::max(transfer.arrival, now()) + config_.setup;
+  const Picoseconds previous = config_.overlap_commands ? last_requested_ : last_end_;
+  transfer.setup_done = std::max(transfer.accepted, previous) + config_.setup;
+  transfer.requested = transfer.setup_done;
   ++setting_up_;
   if (observer_ != nullptr && setting_up_ == 1) observe_front();
   return true;
@@ -136,25 +164,47 @@ bool DmaChannel::set_up_next() {
 bool DmaChannel::send_requests() {
   if (requesting_ == setting_up_) return false;
   Transfer& transfer = transfers_[requesting_];
-  if (transfer.setup_done > now()) return false;
-  if (direction_ == Engine::dma_read && transfer.row == 0 && transfer.offset == Bytes(0)) {
-    fill_padding(work_of(transfer));
-  }
   if (work_of(transfer).region.bytes() == Bytes(0)) {
-    transfer.first_data = now();
-    transfer.last_response = now();
+    if (direction_ == Engine::dma_read) fill_padding(work_of(transfer));
+    transfer.first_data = transfer.setup_done;
+    transfer.last_response = transfer.setup_done;
     transfer.all_requested = true;
   }
   while (!transfer.all_requested) {
-    if (memory_.busy() || memory_.free_at() > now() || outstanding_ == config_.max_outstanding) return false;
-    send_next_request(transfer);
+    const std::optional<Picoseconds> at = next_request_at(transfer);
+    if (!at) return false;
+    send_next_request(transfer, *at);
   }
-  transfer.requested = now();
+  last_requested_ = transfer.requested;
   ++requesting_;
   return true;
 }
 
-void DmaChannel::send_next_request(Transfer& transfer) {
+/// When the next request may be sent, if that is now or, over a time-transparent path, known. If not, something wakes
+/// us.
+std::optional<Picoseconds> DmaChannel::next_request_at(const Transfer& transfer) {
+  if (memory_.busy() || outstanding_ == config_.max_outstanding) return std::nullopt;
+  const Picoseconds ready = std::max(transfer.requested, memory_.free_at());
+  const Picoseconds at = place_in_memory_at(ready);
+  // Answers that are still to come may leave a place before one that is known.
+  const bool decided = memory_.is_time_transparent() && (at == ready || outstanding_ == 0);
+  if (decided || at <= now()) return std::max(at, now());
+  wake_at(at);
+  return std::nullopt;
+}
+
+/// The first instant, not before `earliest`, at which fewer than `outstanding` requests are in the memory.
+Picoseconds DmaChannel::place_in_memory_at(Picoseconds earliest) {
+  const auto has_left = [this](Picoseconds leaving) { return leaving <= now(); };
+  leaving_memory_.erase(std::remove_if(leaving_memory_.begin(), leaving_memory_.end(), has_left),
+                        leaving_memory_.end());
+  const auto places = static_cast<std::size_t>(config_.max_outstanding - outstanding_);
+  if (leaving_memory_.size() < places) return earliest;
+  std::sort(leaving_memory_.begin(), leaving_memory_.end());
+  return std::max(earliest, leaving_memory_[leaving_memory_.size() - places]);
+}
+
+void DmaChannel::send_next_request(Transfer& transfer, Picoseconds at) {
   const DmaDescriptor& dma = work_of(transfer);
   const HbmRegion& region = transfer.intervals;
   MemoryRequest& request = requests_.acquire();
@@ -163,7 +213,7 @@ void DmaChannel::send_next_request(Transfer& transfer) {
   const bool whole = config_.burst == Bytes(0);
   const HbmAddress address = region.base + region.stride * transfer.row + transfer.offset;
   const Bytes length = whole ? region.bytes() : next_burst(address, region.row_bytes - transfer.offset, config_.burst);
-  whole ? request.describe(dma.region) : request.forget_region();
+  whole ? request.describe(dma.region, transfer.ahead) : request.forget_region();
 
   const bool reading = direction_ == Engine::dma_read;
   prepare(request, reading ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND, address.value(),
@@ -177,9 +227,10 @@ void DmaChannel::send_next_request(Transfer& transfer) {
     ++transfer.row;
   }
   transfer.all_requested = whole || transfer.row == region.rows;
+  transfer.requested = at;
   ++transfer.requests_outstanding;
   ++outstanding_;
-  memory_.send(request);
+  memory_.send(request, at - now());
 }
 
 void DmaChannel::stream_answered() {
@@ -198,14 +249,7 @@ void DmaChannel::stream_answered() {
 void DmaChannel::schedule_next() {
   if (transfers_.empty()) return;
   if (transfers_.front().streamed) wake_at(transfers_.front().end);
-  if (requesting_ < setting_up_) {
-    const Transfer& next = transfers_[requesting_];
-    if (next.setup_done > now()) {
-      wake_at(next.setup_done);
-    } else if (!memory_.busy() && memory_.free_at() > now()) {
-      wake_at(memory_.free_at());
-    }
-  }
+  if (requesting_ < setting_up_) (void)next_request_at(transfers_[requesting_]);
 }
 
 void DmaChannel::wake_at(Picoseconds time) { wake_.notify(to_sc_time(std::max(time - now(), Picoseconds(0)))); }

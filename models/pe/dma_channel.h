@@ -1,9 +1,13 @@
 // One direction of a PE's DMA: commands in order, each turned into memory requests.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "models/base/bandwidth_server.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
+#include "models/pe/ahead_account.h"
 #include "models/pe/engine_statistics.h"
 #include "models/pe/memory_request.h"
 #include "models/pe/pe_observer.h"
@@ -22,13 +26,25 @@ namespace kernwave {
 /// response, whichever is later. Data phases follow one another in command order, without a gap where the data are
 /// there. With `overlap_commands` a command is set up while those before it stream; without it, when the one before it
 /// is done. Isolated: setup + memory latency + ceil(bytes / slowest rate).
+///
+/// It decides nothing in simulated time but what the memory's answers leave open. Over a time-transparent path a
+/// request is sent as soon as its instant is known, which is then its annotated delay; memories order requests by
+/// arrival. Where the issuer can be told of ends ahead of time (`ExecutionReport::ahead`), the memory is asked to
+/// answer so, and the command is answered so.
 class DmaChannel : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   DmaChannel(const sc_core::sc_module_name& name, Engine direction, const DmaConfig& config, PeScratch& scratch);
 
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] InitiatorSocket& memory_socket() noexcept { return memory_.socket(); }
-  [[nodiscard]] const EngineStatistics& statistics() const noexcept { return statistics_; }
+  /// There is one more link between the channel and a memory. Requests are sent ahead of time if each of them is
+  /// time-transparent. During elaboration.
+  void add_memory_link(bool time_transparent) noexcept {
+    memory_.declare_time_transparent(time_transparent && (memory_links_ == 0 || memory_.is_time_transparent()));
+    ++memory_links_;
+  }
+  /// Of the commands that have ended.
+  [[nodiscard]] EngineStatistics statistics() const { return statistics_.at(now()); }
   [[nodiscard]] const MemoryRequestPool& request_pool() const noexcept { return requests_; }
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
@@ -36,6 +52,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   struct Transfer {
     Payload* command = nullptr;
     Picoseconds arrival;
+    Picoseconds accepted;  ///< it has a place in the queue
+    bool ahead = false;    ///< its issuer can be told of its end ahead of time
     Picoseconds setup_done;
     HbmRegion intervals;   ///< what it moves
     std::int64_t row = 0;  ///< of the next request, among the intervals
@@ -56,12 +74,16 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
   void request_accepted(InitiatorPort& port) override;
   void response(InitiatorPort& port, Payload& payload) override;
+  [[nodiscard]] bool response_ahead(InitiatorPort& port, Payload& payload, Picoseconds at) override;
 
-  void take(Payload& payload, Picoseconds arrival);
+  void take(Payload& payload, Picoseconds arrival, Picoseconds accepted);
+  void answered(const MemoryRequest& request, Picoseconds at);
   void advance();
   [[nodiscard]] bool set_up_next();
   [[nodiscard]] bool send_requests();
-  void send_next_request(Transfer& transfer);
+  [[nodiscard]] std::optional<Picoseconds> next_request_at(const Transfer& transfer);
+  [[nodiscard]] Picoseconds place_in_memory_at(Picoseconds earliest);
+  void send_next_request(Transfer& transfer, Picoseconds at);
   void stream_answered();
   void complete_finished();
   void complete(const Transfer& transfer);
@@ -71,6 +93,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   void wake_at(Picoseconds time);
   void wake_now();
 
+  /// When the command of that number finds a place in the queue: at the end of the last one that had it.
+  [[nodiscard]] Picoseconds& place_free_at(std::size_t number) { return ends_[number % ends_.size()]; }
   [[nodiscard]] const DmaDescriptor& work_of(const Transfer& transfer) const;
   void fill_padding(const DmaDescriptor& dma);
   void copy_out(const MemoryRequest& request, const DmaDescriptor& dma);
@@ -82,6 +106,7 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   PeScratch& scratch_;
   TargetPort commands_;
   InitiatorPort memory_;
+  int memory_links_ = 0;
   MemoryRequestPool requests_;
 
   RingQueue<Transfer> transfers_;  // in command order
@@ -89,12 +114,15 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   std::size_t setting_up_ = 0;     // index of the first transfer that is not set up
   std::size_t requesting_ = 0;     // index of the first transfer with requests to send
   std::size_t streaming_ = 0;      // index of the first transfer whose end is unknown
-  std::int64_t outstanding_ = 0;
+  std::vector<Picoseconds> ends_;  // of the last `queue_depth` commands that were answered, by number modulo the depth
+  Picoseconds last_requested_;     // when the last command to do so had sent its requests
+  std::int64_t outstanding_ = 0;   // requests that are not answered
+  std::vector<Picoseconds> leaving_memory_;  // the instants of answers that came ahead of them
   BandwidthServer port_;
   Picoseconds last_end_;
   bool advancing_ = false;  // inside advance(): a target that answers at once needs no wake-up
   sc_core::sc_event wake_;
-  EngineStatistics statistics_;
+  AheadAccount<EngineStatistics> statistics_;
   PeObserver* observer_ = nullptr;
 };
 

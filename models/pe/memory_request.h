@@ -16,7 +16,7 @@ class MemoryRequest : public BufferedPayload {
   MemoryRequest& operator=(const MemoryRequest&) = delete;
 
   /// Attaches or detaches the region: a pooled request never carries a stale one.
-  void describe(const HbmRegion& region);
+  void describe(const HbmRegion& region, bool ahead);
   void forget_region();
 
   [[nodiscard]] const RegionExtension& extension() const noexcept { return extension_; }

@@ -16,12 +16,14 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
       ipcq_("ipcq", config.ipcq, scratch_, ledger, cpu_.credit_listener(), neighbours) {
   cpu_.set_queues(ipcq_);
   const std::string prefix = "pe" + std::to_string(id.count()) + ".";
-  connector.connect(cpu_.command_socket(), scheduler_.command_socket(), prefix + "cpu_to_scheduler");
+  cpu_.declare_time_transparent(
+      connector.link(cpu_.command_socket(), scheduler_.command_socket(), prefix + "cpu_to_scheduler"));
   for (const EngineRow& row : engine_rows) {
     TargetSocket* commands = command_socket(row.engine);
     if (commands == nullptr) continue;
-    connector.connect(scheduler_.engine_socket(row.engine), *commands,
-                      prefix + "scheduler_to_" + std::string(row.name));
+    const std::string link = prefix + "scheduler_to_" + std::string(row.name);
+    scheduler_.declare_time_transparent(row.engine,
+                                        connector.link(scheduler_.engine_socket(row.engine), *commands, link));
   }
 }
 

@@ -39,6 +39,10 @@ class Pe : public sc_core::sc_module {
   void declare_memory_own() noexcept { memory_is_own_ = true; }
   [[nodiscard]] bool memory_is_own() const noexcept { return memory_is_own_; }
 
+  /// There is one more link between `read_socket()`, or `write_socket()`, and a memory (`DmaChannel::add_memory_link`).
+  void add_read_link(bool time_transparent) noexcept { dma_.read().add_memory_link(time_transparent); }
+  void add_write_link(bool time_transparent) noexcept { dma_.write().add_memory_link(time_transparent); }
+
   /// Told of everything that happens here. Before the run; nullptr: nobody.
   void set_observer(PeObserver* observer) noexcept;
 

@@ -94,34 +94,44 @@ Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
 Completion PeCpu::submit_awaited(const Descriptor& descriptor, SourceLocation where, TimeCause cause) {
   Command& command = acquire_command(descriptor, where);
   const Completion completion = command.completion;
-  command.report.awaited = observer_ == nullptr || observer_->takes_ends_ahead();
+  command.report.awaited = command.report.ahead;
   present(command);
-  if (!announced_end_) {
+  if (announced_end_) {
+    awaited_ = completion;
+    pass_to(*announced_end_, cause);
+    awaited_ = Completion{};
+  } else {
     await(completion, cause);
-    return completion;
   }
-  const Picoseconds from = local_time_;
-  reached_ = *announced_end_;
-  advance_to(reached_, cause);
+  return completion;
+}
+
+/// What is awaited happens at that instant, which is known: the program goes on there, in simulated time or ahead.
+void PeCpu::pass_to(Picoseconds instant, TimeCause cause) {
+  const ProgramWait wait = wait_from(local_time_, cause);
+  reached_ = std::max(reached_, instant);
+  advance_to(instant, cause);
   if (observer_ != nullptr) {
-    ProgramWait wait = wait_from(from, cause);
-    wait.on = completion;
     observer_->wait_begins(wait);
     observer_->wait_ends(wait, local_time_);
   }
   constexpr std::size_t longest_lead = 512;  // in intervals of the account
   if (account_.ahead() > longest_lead) catch_up();
-  return completion;
+  if (!error_.empty()) throw std::runtime_error(error_);
 }
 
 Command& PeCpu::acquire_command(const Descriptor& descriptor, SourceLocation where) {
   last_location_ = where;
   announced_end_.reset();
+  if (releases_.empty()) completions_.forget_complete(reached());
   Command& command = pool_.acquire(descriptor);
   command.descriptor.id = OperationId{id_, next_sequence_++};
   command.report.where = where;
   command.completion = completions_.open(command.descriptor.id.sequence);
   command.issued = local_time_;
+  command.end_is_taken = false;
+  command.report.ahead = observer_ == nullptr || observer_->takes_ends_ahead();
+  command.report.announce = command.report.ahead && commands_.is_time_transparent();
   return command;
 }
 
@@ -130,27 +140,57 @@ void PeCpu::present(Command& command) {
   ledger_.activity_begins();
   ledger_.moved(reached());
   if (observer_ != nullptr) observer_->submitted({command.descriptor, last_location_, command.completion, local_time_});
+  presented_ = &command;
   commands_.send(command, local_time_ - now());
+  presented_ = nullptr;
+  if (command.report.announced_end) take_announced_end(command);
   if (command.report.awaited) return;  // it was passed on at once
-  if (commands_.busy()) wait_until([this] { return !commands_.busy(); }, TimeCause::queue);
-  const Picoseconds presented = local_time_;
-  advance_to(commands_.free_at(), TimeCause::queue);
-  if (observer_ != nullptr && local_time_ > presented) {
-    observer_->wait_begins(wait_from(presented, TimeCause::queue));
-    observer_->wait_ends(wait_from(presented, TimeCause::queue), local_time_);
+  if (commands_.busy()) {
+    wait_until([this] { return !commands_.busy(); }, [this] { return commands_.free_at(); }, TimeCause::queue);
+  } else if (commands_.free_at() > local_time_) {
+    pass_to(commands_.free_at(), TimeCause::queue);
   }
 }
 
-/// The end of the operation that is being submitted is known. One that takes longer than a run may go on without
-/// progress is awaited in simulated time, so that the run ends as it should.
+/// One that takes longer than a run may go on without progress is awaited in simulated time, so that the run ends as it
+/// should. So is a failure.
+bool PeCpu::takes_ahead(const Command& command, Picoseconds end) const {
+  return command.report.ahead && command.is_response_ok() && !ledger_.stalls(reached(), end);
+}
+
+void PeCpu::take_announced_end(Command& command) {
+  const Picoseconds end = *command.report.announced_end;
+  if (!takes_ahead(command, end)) return;
+  command.end_is_taken = true;
+  operation_ends_at(command, end);
+  if (!releases_.empty()) release_slots();
+}
+
 bool PeCpu::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
   auto& command = static_cast<Command&>(payload);
-  const Picoseconds limit = ledger_.no_progress_limit();
-  const bool stalls = limit != Picoseconds(0) && at - reached() >= limit;
-  if (!command.report.awaited || payload.is_response_error() || stalls) return false;
-  announced_end_ = at;
-  end_operation(command);
+  note_response(command, at);
+  if (command.end_is_taken) return true;
+  if (!takes_ahead(command, at)) return false;
+  if (command.report.awaited && presented_ == &command) {  // in the return value of its submission
+    announced_end_ = at;
+    end_operation(command);
+    return true;
+  }
+  operation_ends_at(command, at);
+  if (!releases_.empty()) release_slots();
+  const bool last = draining_ && completions_.open_count() == 0;
+  if (command.completion == awaited_ || last) wake_.notify();
   return true;
+}
+
+/// An announced end is a promise.
+void PeCpu::note_response(const Command& command, Picoseconds at) {
+  if (command.report.announced_end.value_or(at) == at) return;
+  SC_REPORT_ERROR(commands_.socket().name(),
+                  fmt::format("{} was announced to end at {} ps and is answered for {} ps: a link that changes the "
+                              "times of a response is not time-transparent",
+                              describe(command.descriptor), command.report.announced_end->count(), at.count())
+                      .c_str());
 }
 
 void PeCpu::catch_up() {
@@ -165,7 +205,12 @@ void PeCpu::synchronise() {
 
 void PeCpu::wait_for(Completion completion, TimeCause cause) {
   awaited_ = completion;
-  wait_until([this, completion] { return completions_.is_complete(completion); }, cause);
+  if (completions_.has_known_end(completion)) {
+    pass_to(completions_.end_of(completion), cause);
+  } else {
+    wait_until([this, completion] { return completions_.has_known_end(completion); },
+               [this, completion] { return completions_.end_of(completion); }, cause);
+  }
   awaited_ = Completion{};
 }
 
@@ -208,11 +253,12 @@ bool PeCpu::release_if_due(Release& release) {
   std::int64_t& released = released_[static_cast<std::size_t>(release.direction)];
   if (release.number != released) return false;
   for (const Completion user : release.users) {
-    if (!completions_.is_complete(user)) return false;
+    if (!completions_.has_known_end(user)) return false;
   }
   ++released;
   Picoseconds& at = released_at_[static_cast<std::size_t>(release.direction)];
   at = std::max({release.not_before, now(), at});
+  for (const Completion user : release.users) at = std::max(at, completions_.end_of(user));
   if (observer_ != nullptr) observer_->slot_released(id_, release.direction, at, release.users);
   queues_->release_slot(release.direction, at);
   return true;
@@ -224,13 +270,18 @@ void PeCpu::credit_returned() {
 
 void PeCpu::drain() {
   draining_ = true;
-  wait_until([this] { return completions_.open_count() == 0; }, TimeCause::drain);
+  if (completions_.open_count() > 0) {
+    wait_until([this] { return completions_.open_count() == 0; }, [this] { return completions_.last_end(); },
+               TimeCause::drain);
+  } else if (completions_.last_end() > reached()) {
+    pass_to(completions_.last_end(), TimeCause::drain);
+  }
   // The end of the program is an instant of simulated time.
   if (local_time_ > now()) wait(to_sc_time(local_time_ - now()));
 }
 
-template <typename Ready>
-void PeCpu::wait_until(Ready ready, TimeCause cause) {
+template <typename Ready, typename Until>
+void PeCpu::wait_until(Ready ready, Until until, TimeCause cause) {
   if (!ready()) {
     waiting_for_ = cause;
     const Picoseconds from = local_time_;
@@ -239,7 +290,9 @@ void PeCpu::wait_until(Ready ready, TimeCause cause) {
     ledger_.activity_ends();
     while (!ready() && error_.empty()) wait(wake_);
     ledger_.activity_begins();
-    advance_to(now(), cause);
+    const Picoseconds happens = error_.empty() ? std::max(now(), until()) : now();
+    reached_ = std::max(reached_, happens);
+    advance_to(happens, cause);
     if (observer_ != nullptr) observer_->wait_ends(wait_from(from, cause), local_time_);
   }
   if (!error_.empty()) throw std::runtime_error(error_);
@@ -255,6 +308,8 @@ void PeCpu::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }
 
 void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   auto& command = static_cast<Command&>(payload);
+  note_response(command, now());
+  if (command.end_is_taken) return;
   if (payload.is_response_error() && error_.empty()) {
     const bool of_a_message = command.descriptor.engine == Engine::ipcq && !queues_->problem().empty();
     error_ = fmt::format("PE {}: {}, issued at {}:{}, {}", id_.count(), describe(command.descriptor),
@@ -273,6 +328,17 @@ void PeCpu::end_operation(const Command& command) {
                           command.report.start, command.report.end});
   }
   completions_.complete(command.completion);
+  ledger_.activity_ends();
+}
+
+/// Its end is known ahead of time.
+void PeCpu::operation_ends_at(const Command& command, Picoseconds end) {
+  if (observer_ != nullptr) {
+    observer_->completed({command.descriptor, command.report.where, command.completion, command.issued,
+                          command.report.start, command.report.end});
+  }
+  completions_.complete_at(command.completion, end);
+  ledger_.moved(end);
   ledger_.activity_ends();
 }
 

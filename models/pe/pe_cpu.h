@@ -28,9 +28,10 @@ namespace kernwave {
 /// of BEGIN_REQ, and the thread waits only where something has not happened yet. This is exact, not a quantum: whatever
 /// the program waits for is awaited in simulated time, and its time then becomes the later of the two. An operation
 /// that the program waits for where it issues it and whose end the engine announces (TLM_COMPLETED) is not awaited at
-/// all: the program's time becomes that end. So the program may lead far; `reached()` is the instant at which it would
-/// be if it had waited, and from which what it does counts: errors, progress, deadlocks, its account. The lead is
-/// bounded, so that the host gets a word in.
+/// all: the program's time becomes that end. Nor is one whose end has been announced with END_REQ, or whose response
+/// has come with an annotated delay. So the program may lead far; `reached()` is the instant at which it would be if it
+/// had waited, and from which what it does counts: errors, progress, deadlocks, its account. The lead is bounded, so
+/// that the host gets a word in.
 class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private CreditListener {
  public:
   using Program = std::function<void(PeCpu&)>;
@@ -38,6 +39,8 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, RunLedger& ledger);
 
   [[nodiscard]] InitiatorSocket& command_socket() noexcept { return commands_.socket(); }
+  /// Its link is time-transparent. During elaboration.
+  void declare_time_transparent(bool is) noexcept { commands_.declare_time_transparent(is); }
 
   /// Whom the queues of this PE tell of credits.
   [[nodiscard]] CreditListener& credit_listener() noexcept { return *this; }
@@ -90,14 +93,17 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   /// The program is done with message `number` of a direction; its slot falls free when the `users` of its bytes are
   /// complete and all slots before it are free.
   void release_slot(Direction direction, std::int64_t number, const std::vector<Completion>& users);
-  [[nodiscard]] bool is_complete(Completion completion) const noexcept { return completions_.is_complete(completion); }
+  /// At the instant at which the program would be if it had waited in simulated time.
+  [[nodiscard]] bool is_complete(Completion completion) const noexcept {
+    return completions_.is_complete(completion, reached());
+  }
 
   // After the run.
   [[nodiscard]] StallAccount account() const { return account_.at(now()); }
   [[nodiscard]] bool has_program() const noexcept { return static_cast<bool>(program_); }
   [[nodiscard]] bool drained() const noexcept { return drained_; }
   [[nodiscard]] std::int64_t operations_in_flight() const noexcept {
-    return static_cast<std::int64_t>(completions_.open_count());
+    return static_cast<std::int64_t>(completions_.in_flight(now()));
   }
   [[nodiscard]] std::int64_t operations() const noexcept { return next_sequence_; }
   /// What the program is waiting for, for reports of a run that did not end: cause, operation, source line.
@@ -123,13 +129,24 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   void drain();
   [[nodiscard]] Command& acquire_command(const Descriptor& descriptor, SourceLocation where);
   void present(Command& command);
+  [[nodiscard]] bool takes_ahead(const Command& command, Picoseconds end) const;
+  void take_announced_end(Command& command);
   void end_operation(const Command& command);
+  void operation_ends_at(const Command& command, Picoseconds end);
+  void note_response(const Command& command, Picoseconds at);
   /// See above; never later than `local_time_`.
   [[nodiscard]] Picoseconds reached() const noexcept { return std::max(reached_, now()); }
   void catch_up();
   /// Waits until `ready()`; the program's time becomes at least now, and what that adds is booked on `cause`.
   template <typename Ready>
-  void wait_until(Ready ready, TimeCause cause);
+  void wait_until(Ready ready, TimeCause cause) {
+    wait_until(
+        ready, [] { return Picoseconds(0); }, cause);
+  }
+  /// The same where what is waited for may happen at a later instant, `until()`, that is known then.
+  template <typename Ready, typename Until>
+  void wait_until(Ready ready, Until until, TimeCause cause);
+  void pass_to(Picoseconds instant, TimeCause cause);
   void await_observed(Completion completion, TimeCause cause);
   [[nodiscard]] ProgramWait wait_from(Picoseconds from, TimeCause cause) const;
   void advance_to(Picoseconds time, TimeCause cause);
@@ -151,7 +168,8 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   Completion awaited_;     // whose completion wakes the thread
   bool draining_ = false;  // the last completion wakes the thread
   Picoseconds local_time_;
-  Picoseconds reached_;                       // the end of the last operation that was not awaited in simulated time
+  Picoseconds reached_;                       // the last instant that was not awaited in simulated time
+  const Command* presented_ = nullptr;        // that is being sent
   std::optional<Picoseconds> announced_end_;  // of the operation that is being submitted
   AheadAccount<StallAccount, SpentTime> account_;
   std::int64_t next_sequence_ = 0;

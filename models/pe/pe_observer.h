@@ -92,6 +92,7 @@ class PeObserver {
 
   // ---- engines, each in its own order
 
+  /// The command has a place in the engine's queue (END_REQ).
   virtual void arrived(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
   virtual void service_begins(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
   /// Before service_ends, of a DMA channel.

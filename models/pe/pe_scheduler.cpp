@@ -12,9 +12,9 @@ namespace {
 /// From END_REQ of one command to BEGIN_REQ of the next one on a socket that commands and parts share.
 constexpr Picoseconds socket_gap(1);
 
-/// What is kept for a while is answered at the end of its service.
-void forbid_answer_ahead(Payload& payload) {
-  if (auto* report = payload.get_extension<ExecutionReport>()) report->awaited = false;
+/// What is kept for a while is not answered in the call that brought it.
+void keep(Payload& payload) {
+  if (auto* report = payload.get_extension<ExecutionReport>()) report->awaited = report->announce = false;
 }
 
 constexpr Picoseconds no_end(std::numeric_limits<std::int64_t>::max());
@@ -61,16 +61,19 @@ PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& co
 
 std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
   if (queue_.size() == queue_depth_) {
-    forbid_answer_ahead(payload);
+    keep(payload);
     return std::nullopt;
   }
-  const bool forwards = queue_.empty() && !sharing();
+  const bool forwards = queue_.empty();
   const Picoseconds accepted = accept(payload, at);
-  if (!forwards || accepted != at) forbid_answer_ahead(payload);
+  auto* report = payload.get_extension<ExecutionReport>();
+  // Its END_REQ has an instant of its own, which a response in the return value would hide.
+  if (report != nullptr && accepted != at) report->awaited = false;
   if (!forwards) {
+    keep(payload);
     wake_.notify();
   } else if (!hand_on_next()) {
-    forbid_answer_ahead(payload);
+    keep(payload);
   }
   return accepted;
 }
@@ -99,7 +102,7 @@ bool PeScheduler::hand_on_next() {
     reject(payload);
   } else if (engine->service == EngineService::parts) {
     if (!keep_composite(payload, at)) return false;
-  } else if (!hand_on(payload, port_of(engine->engine), at)) {
+  } else if (!hand_on(payload, engine->engine, at)) {
     return false;
   }
   dispatched_at_[static_cast<std::size_t>(dispatched_++) % queue_depth_] = at;
@@ -109,20 +112,41 @@ bool PeScheduler::hand_on_next() {
   return true;
 }
 
-bool PeScheduler::hand_on(Payload& payload, InitiatorPort& port, Picoseconds& at) {
+bool PeScheduler::hand_on(Payload& payload, Engine engine, Picoseconds& at) {
+  InitiatorPort& port = port_of(engine);
   if (port.busy()) return false;  // request_accepted wakes us
-  if (sharing()) {
-    at = std::max(at, port.free_at() + socket_gap);
+  const Picoseconds socket_free = port.free_at() + socket_gap;
+  if (std::max(at, port.free_at()) > shared_until_) {
+    at = std::max(at, port.free_at());
+  } else if (socket_free > at || has_parts_for(engine)) {
+    at = std::max(at, socket_free);
     if (at > now()) {
       wake_at(at);
       return false;
     }
-  } else {
-    at = std::max(at, port.free_at());
   }
   if (observer_ != nullptr) observer_->dispatched(descriptor_of(payload), at);
+  auto* report = payload.get_extension<ExecutionReport>();
+  if (report != nullptr && !port.is_time_transparent()) report->announce = false;
   port.send(payload, std::max(at - now(), Picoseconds(0)));
   return true;
+}
+
+/// Parts that may come before a command that is dispatched ahead of time. Those of a later composite do not.
+bool PeScheduler::has_parts_for(Engine engine) const {
+  switch (engine) {
+    case Engine::dma_read:
+      return composites_.has_parts(CompositeStage::read);
+    case Engine::gemm:
+      return composites_.has_parts(CompositeStage::product);
+    case Engine::math:
+      return composites_.has_parts(CompositeStage::epilogue);
+    case Engine::dma_write:
+    case Engine::ipcq:
+    case Engine::composite:
+      break;
+  }
+  return false;
 }
 
 /// In the very instant of its dispatch: what was dispatched before has arrived by then.
@@ -155,25 +179,28 @@ void PeScheduler::present_part(CompositeStage stage, InitiatorPort& port) {
   const CompositeSequencer::Part part = composites_.present(stage);
   Command& command = parts_.acquire(part.descriptor);
   command.report.where = part.where;
+  command.report.ahead = observer_ == nullptr || observer_->takes_ends_ahead();
   command.issued = part.issued;
   if (observer_ != nullptr) observer_->presented(part.descriptor, part.issued, now());
   port.send(command);
 }
 
-void PeScheduler::part_ended(const Command& part) {
-  ledger_.moved();
+/// Now, or ahead of its end.
+void PeScheduler::part_ended(const Command& part, Picoseconds at) {
+  ledger_.moved(at);
   if (observer_ != nullptr) {
     observer_->completed(
         {part.descriptor, part.report.where, Completion{}, part.issued, part.report.start, part.report.end});
   }
   const CompositeStage stage = stage_of(part.descriptor.engine);
-  if (stage == CompositeStage::read) ++composite_statistics_.reads;
-  if (Payload* composite = composites_.ended(stage, part, now())) {
-    if (composites_.empty()) shared_until_ = now();
-    ++composite_statistics_.composites;
-    commands_.respond(*composite);
+  if (stage == CompositeStage::read) composite_statistics_.add(at, now(), {0, 1});
+  if (Payload* composite = composites_.ended(stage, part, at)) {
+    last_complete_ = std::max(last_complete_, at);
+    if (composites_.empty()) shared_until_ = last_complete_;
+    composite_statistics_.add(at, now(), {1, 0});
+    commands_.respond(*composite, at);
   }
-  wake_at(now() + dispatch_time_);  // whatever waited for this part may be presented then
+  wake_at(at + dispatch_time_);  // whatever waited for this part may be presented then
 }
 
 void PeScheduler::take_withheld() {
@@ -188,17 +215,23 @@ void PeScheduler::reject(Payload& payload) {
   commands_.respond(payload);
 }
 
-/// Passed on in the CPU's call, it goes on to the CPU.
+/// Goes on to the CPU, or to the composite that it is a part of, ahead of time too.
 bool PeScheduler::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
   const auto* report = payload.get_extension<ExecutionReport>();
-  return report != nullptr && report->awaited && commands_.respond_in_return(payload, at);
+  if (report == nullptr || !report->ahead) return false;
+  if (!is_part(payload)) {
+    commands_.respond(payload, at);
+    return true;
+  }
+  if (ledger_.stalls(now(), at)) return false;
+  part_ended(static_cast<const Command&>(payload), at);
+  return true;
 }
 
 void PeScheduler::request_accepted(InitiatorPort& /*port*/) { wake_.notify(); }
 
 void PeScheduler::response(InitiatorPort& /*port*/, Payload& payload) {
-  const bool is_part = sharing() && descriptor_of(payload).id.part != 0;
-  is_part ? part_ended(static_cast<const Command&>(payload)) : commands_.respond(payload);
+  is_part(payload) ? part_ended(static_cast<const Command&>(payload), now()) : commands_.respond(payload);
 }
 
 void PeScheduler::wake_at(Picoseconds time) { wake_.notify(to_sc_time(time - now())); }

@@ -8,6 +8,7 @@
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
+#include "models/pe/ahead_account.h"
 #include "models/pe/composite_sequencer.h"
 #include "models/pe/pe_observer.h"
 #include "models/protocol/command.h"
@@ -22,6 +23,12 @@ namespace kernwave {
 struct CompositeStatistics {
   std::int64_t composites = 0;
   std::int64_t reads = 0;  ///< of tiles, by the DMA
+
+  CompositeStatistics& operator+=(const CompositeStatistics& more) noexcept {
+    composites += more.composites;
+    reads += more.reads;
+    return *this;
+  }
 };
 
 /// Forwards the same payload to the engine that its address names, `dispatch` cycles after it was accepted. Commands
@@ -32,10 +39,11 @@ struct CompositeStatistics {
 /// It chooses nothing, so it works ahead of simulated time: what it dispatches carries the instant as annotated delay.
 ///
 /// A composite it keeps, and presents its parts to the engines (`CompositeSequencer`). From the instant of its dispatch
-/// to that of its completion commands and parts share the engines' sockets, and it dispatches in simulated time: of
-/// what may go in one instant the commands go first, then the parts in order of composite and stage. A socket takes the
-/// next one at least 1 ps after END_REQ of the one before, so that all inputs of an instant are known before it is
-/// decided; engines being in-order queues, that shows in no start of an operation.
+/// to that of its completion commands and parts share the engines' sockets, and what both compete for it hands on in
+/// simulated time: of what may go in one instant the commands go first, then the parts in order of composite and stage.
+/// A socket takes the next one at least 1 ps after END_REQ of the one before, so that all inputs of an instant are
+/// known before it is decided; engines being in-order queues, that shows in no start of an operation. A command for an
+/// engine for which no part is left goes ahead of simulated time as ever.
 class PeScheduler : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   /// Outlived by `engines`.
@@ -45,10 +53,13 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) noexcept { return port_of(engine).socket(); }
 
+  /// The link to that engine is time-transparent. During elaboration.
+  void declare_time_transparent(Engine engine, bool is) noexcept { port_of(engine).declare_time_transparent(is); }
+
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
   // After the run.
-  [[nodiscard]] const CompositeStatistics& composite_statistics() const noexcept { return composite_statistics_; }
+  [[nodiscard]] CompositeStatistics composite_statistics() const { return composite_statistics_.at(now()); }
   [[nodiscard]] const CommandPool& command_pool() const noexcept { return parts_; }
 
  private:
@@ -65,17 +76,21 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   [[nodiscard]] Picoseconds accept(Payload& payload, Picoseconds presented);
   void dispatch();
   [[nodiscard]] bool hand_on_next();
-  [[nodiscard]] bool hand_on(Payload& payload, InitiatorPort& port, Picoseconds& at);
+  [[nodiscard]] bool hand_on(Payload& payload, Engine engine, Picoseconds& at);
+  [[nodiscard]] bool has_parts_for(Engine engine) const;
   [[nodiscard]] bool keep_composite(Payload& payload, Picoseconds at);
   void present_parts();
   void present_part(CompositeStage stage, InitiatorPort& port);
-  void part_ended(const Command& part);
+  void part_ended(const Command& part, Picoseconds at);
   void reject(Payload& payload);
   void take_withheld();
   void wake_at(Picoseconds time);
   [[nodiscard]] InitiatorPort& port_of(Engine engine) noexcept { return *engines_[static_cast<std::size_t>(engine)]; }
   /// Commands and parts share the sockets: a composite is in flight, or was so in this instant.
   [[nodiscard]] bool sharing() const noexcept { return now() <= shared_until_; }
+  [[nodiscard]] bool is_part(const Payload& payload) const noexcept {
+    return sharing() && descriptor_of(payload).id.part != 0;
+  }
 
   SimulatedTime now;
   RunLedger& ledger_;
@@ -90,12 +105,13 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   std::int64_t dispatched_ = 0;
   Picoseconds last_dispatched_;
   Picoseconds shared_until_{-1};  // the end of the last composite; none is known while one is in flight
+  Picoseconds last_complete_;     // the latest end of a composite that is known
   sc_core::sc_event wake_;
 
   CompositeSequencer composites_;
   CommandPool parts_;
   PeObserver* observer_ = nullptr;
-  CompositeStatistics composite_statistics_;
+  AheadAccount<CompositeStatistics> composite_statistics_;
 };
 
 }  // namespace kernwave

@@ -10,6 +10,9 @@ Command& CommandPool::acquire(const Descriptor& descriptor) {
   command.report.start = Picoseconds(0);
   command.report.end = Picoseconds(0);
   command.report.awaited = false;
+  command.report.ahead = false;
+  command.report.announce = false;
+  command.report.announced_end.reset();
   return command;
 }
 

@@ -1,6 +1,8 @@
 // Commands: pooled payloads that carry a descriptor from the CPU of a PE to an engine.
 #pragma once
 
+#include <optional>
+
 #include "models/base/systemc.h"
 #include "models/protocol/completion.h"
 #include "models/protocol/descriptor.h"
@@ -18,6 +20,13 @@ class ExecutionReport : public tlm::tlm_extension<ExecutionReport> {
   /// Nothing else happens on the issuer's side before this operation ends: an engine that knows the end at once may
   /// answer at once, with the end annotated. Cleared by whoever keeps the command instead of passing it on in the call.
   bool awaited = false;
+  /// The issuer and whoever observes can be told of the end ahead of its instant: an engine that knows it may carry the
+  /// operation out as soon as the command has come, and send BEGIN_RESP with the end as annotated delay.
+  bool ahead = false;
+  /// Besides, all links on the way are time-transparent, and the command is passed on in the call: such an engine may
+  /// announce the end with END_REQ. The response must then come for that instant. Cleared by whoever keeps the command.
+  bool announce = false;
+  std::optional<Picoseconds> announced_end;  ///< set by an engine that announces it
 
   [[nodiscard]] tlm_extension_base* clone() const override { return new ExecutionReport(*this); }
   void copy_from(const tlm_extension_base& other) override { *this = static_cast<const ExecutionReport&>(other); }
@@ -35,6 +44,7 @@ class Command : public Payload {
   ExecutionReport report;
   Completion completion;
   Picoseconds issued;
+  bool end_is_taken = false;  ///< the issuer goes by the end that was announced
 };
 
 /// The descriptor that a payload on a command socket carries.

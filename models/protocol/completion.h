@@ -1,8 +1,12 @@
 // Completion records: how a program learns that an operation is done, long after its transaction is gone.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
+
+#include "models/base/quantity.h"
 
 namespace kernwave {
 
@@ -16,41 +20,92 @@ struct Completion {
   }
 };
 
-/// Records of one PE's operations in flight. A slot is reused as soon as its operation completes; it then has another
-/// generation or none, so that every holder of the old handle sees "complete".
+/// Records of one PE's operations in flight, and of those whose end is known ahead of time. A slot is reused when its
+/// operation has completed; it then has another generation or none, so that every holder of the old handle sees
+/// "complete".
 class CompletionTable {
  public:
-  CompletionTable() : generations_(1, 1) {}  // slot 0 stays unused: the default handle is complete
+  CompletionTable() : records_(1, {1, Picoseconds(0)}) {}  // slot 0 stays unused: the default handle is complete
 
   /// For the operation of that number.
   [[nodiscard]] Completion open(std::int64_t sequence) {
     if (free_.empty()) {
-      generations_.push_back(0);
-      free_.reserve(generations_.size());
-      free_.push_back(static_cast<std::uint32_t>(generations_.size() - 1));
+      records_.emplace_back();
+      free_.reserve(records_.size());
+      free_.push_back(static_cast<std::uint32_t>(records_.size() - 1));
     }
     const std::uint32_t slot = free_.back();
     free_.pop_back();
     ++open_;
-    generations_[slot] = static_cast<std::uint32_t>(sequence + 1);
-    return Completion{slot, generations_[slot]};
+    records_[slot] = {static_cast<std::uint32_t>(sequence + 1), unknown};
+    return Completion{slot, records_[slot].generation};
   }
 
+  /// The operation is complete.
   void complete(Completion completion) {
-    generations_[completion.slot] = 0;
+    records_[completion.slot].generation = 0;
     free_.push_back(completion.slot);
     --open_;
   }
 
-  [[nodiscard]] bool is_complete(Completion completion) const noexcept {
-    return generations_[completion.slot] != completion.generation;
+  /// The operation will be complete at `end`.
+  void complete_at(Completion completion, Picoseconds end) {
+    records_[completion.slot].end = end;
+    ending_.push_back(completion.slot);
+    last_end_ = std::max(last_end_, end);
+    --open_;
   }
 
+  /// Frees the slots of those that are complete at that instant, which never descends.
+  void forget_complete(Picoseconds at) {
+    if (!free_.empty() || ending_.empty()) return;
+    const auto complete = [this, at](std::uint32_t slot) {
+      if (records_[slot].end > at) return false;
+      records_[slot].generation = 0;
+      free_.push_back(slot);
+      return true;
+    };
+    ending_.erase(std::remove_if(ending_.begin(), ending_.end(), complete), ending_.end());
+  }
+
+  [[nodiscard]] bool is_complete(Completion completion, Picoseconds at) const noexcept {
+    const Record& record = records_[completion.slot];
+    return record.generation != completion.generation || record.end <= at;
+  }
+  /// It is complete, or will be at `end_of`.
+  [[nodiscard]] bool has_known_end(Completion completion) const noexcept {
+    const Record& record = records_[completion.slot];
+    return record.generation != completion.generation || record.end != unknown;
+  }
+  /// When it will be complete; 0 of one that is.
+  [[nodiscard]] Picoseconds end_of(Completion completion) const noexcept {
+    const Record& record = records_[completion.slot];
+    return record.generation == completion.generation ? record.end : Picoseconds(0);
+  }
+  /// The latest end that was known ahead.
+  [[nodiscard]] Picoseconds last_end() const noexcept { return last_end_; }
+
+  /// Operations whose end is not known.
   [[nodiscard]] std::size_t open_count() const noexcept { return open_; }
+  /// Operations that are not complete at that instant.
+  [[nodiscard]] std::size_t in_flight(Picoseconds at) const noexcept {
+    std::size_t ending = 0;
+    for (const std::uint32_t slot : ending_) ending += records_[slot].end > at ? 1 : 0;
+    return open_ + ending;
+  }
 
  private:
-  std::vector<std::uint32_t> generations_;
+  static constexpr Picoseconds unknown{std::numeric_limits<std::int64_t>::max()};
+
+  struct Record {
+    std::uint32_t generation = 0;
+    Picoseconds end;  ///< or `unknown`
+  };
+
+  std::vector<Record> records_;
   std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> ending_;  // slots of those whose end is known
+  Picoseconds last_end_;
   std::size_t open_ = 0;
 };
 

@@ -8,6 +8,9 @@
 namespace kernwave {
 
 /// Binds an initiator to a target during elaboration. Monitors interpose by overriding `connect`.
+///
+/// A link is time-transparent if it passes each call on at once and unchanged. Only over such links may one side rely
+/// on what the other says of the future outside the protocol's own phases. A link is not, unless its `connect` says so.
 class Connector {
  public:
   Connector() = default;
@@ -17,6 +20,18 @@ class Connector {
 
   /// `name` says what the link is for ("pe3.cpu_to_scheduler").
   virtual void connect(InitiatorSocket& initiator, TargetSocket& target, const std::string& name);
+
+  /// Connects the two; returns whether the link is time-transparent.
+  [[nodiscard]] bool link(InitiatorSocket& initiator, TargetSocket& target, const std::string& name);
+
+ protected:
+  /// For `connect`: what stands between these two is time-transparent.
+  void declare_time_transparent(const InitiatorSocket& initiator, const TargetSocket& target) noexcept;
+
+ private:
+  const InitiatorSocket* linked_ = nullptr;  // by the call of `link` under way
+  const TargetSocket* linked_to_ = nullptr;
+  bool time_transparent_ = false;
 };
 
 }  // namespace kernwave

@@ -50,11 +50,15 @@ tlm::tlm_sync_enum InitiatorPort::nb_transport_bw(Payload& payload, tlm::tlm_pha
     end_request(now() + to_picoseconds(delay));
     client_.request_accepted(*this);
   }
-  if (delay > sc_core::SC_ZERO_TIME) {
-    defer_response({now() + to_picoseconds(delay), &payload, true});
-    return tlm::TLM_ACCEPTED;
+  // Acknowledged in the call, at the instant at which it takes effect: a response may come ahead of its time, and those
+  // that come later and take effect earlier must not wait for it.
+  if (delay == sc_core::SC_ZERO_TIME) {
+    take_response(payload, false);
+  } else if (const Picoseconds at = now() + to_picoseconds(delay); client_.response_ahead(*this, payload, at)) {
+    payload.release();
+  } else {
+    defer_response({at, &payload, false});
   }
-  take_response(payload, false);
   return tlm::TLM_COMPLETED;
 }
 

@@ -21,8 +21,9 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
     virtual void request_accepted(InitiatorPort& port) = 0;
     /// The response has arrived, now. Must not send. The payload is released when this returns.
     virtual void response(InitiatorPort& port, Payload& payload) = 0;
-    /// The response has come in the return value of `send` and takes effect at `at`, later than now. True: the client
-    /// has taken it so, and the payload is released when `send` returns. False: `response` is called at that instant.
+    /// The response has come, in the return value of `send` or with an annotated delay, and takes effect at `at`, later
+    /// than now. Must not send. True: the client has taken it so, and the payload is released. False: `response` is
+    /// called at that instant.
     [[nodiscard]] virtual bool response_ahead(InitiatorPort& /*port*/, Payload& /*payload*/, Picoseconds /*at*/) {
       return false;
     }
@@ -35,6 +36,10 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
   InitiatorPort(const InitiatorPort&) = delete;
   InitiatorPort& operator=(const InitiatorPort&) = delete;
   ~InitiatorPort() override = default;
+
+  /// Its link is time-transparent (`Connector`), which nothing is unless it is declared so. During elaboration.
+  void declare_time_transparent(bool is) noexcept { time_transparent_ = is; }
+  [[nodiscard]] bool is_time_transparent() const noexcept { return time_transparent_; }
 
   /// A request is between BEGIN_REQ and END_REQ: nothing may be sent.
   [[nodiscard]] bool busy() const noexcept { return requesting_ != nullptr; }
@@ -65,6 +70,7 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
 
   SimulatedTime now;
   Client& client_;
+  bool time_transparent_ = false;
   Payload* requesting_ = nullptr;
   Picoseconds free_at_;
   std::vector<DeferredResponse> deferred_;  // by time, then by arrival

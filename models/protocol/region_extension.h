@@ -13,6 +13,9 @@ namespace kernwave {
 class RegionExtension : public tlm::tlm_extension<RegionExtension> {
  public:
   HbmRegion region;
+  /// Whoever sent the request can take the response ahead of its instant: a memory may send BEGIN_RESP as soon as it
+  /// knows the end, with that as annotated delay.
+  bool ahead = false;
   // Set by the memory with BEGIN_RESP.
   Picoseconds first_data;
   Picoseconds contention;  ///< how much earlier the response had come if channels and links had served nobody else

@@ -18,7 +18,7 @@ tlm::tlm_sync_enum TargetPort::nb_transport_fw(Payload& payload, tlm::tlm_phase&
   if (phase != tlm::END_RESP) {
     SC_REPORT_ERROR(socket_.name(), "a phase on the forward path that the base protocol forbids");
   }
-  if (!awaiting_end_resp_ || responses_.front() != &payload) {
+  if (!awaiting_end_resp_ || responses_.front().payload != &payload) {
     SC_REPORT_ERROR(socket_.name(), "END_RESP for a response that was not sent");
   }
   responses_.pop_front();
@@ -64,18 +64,18 @@ void TargetPort::accept_withheld(Picoseconds at) {
   socket_->nb_transport_bw(payload, phase, delay);
 }
 
-void TargetPort::respond(Payload& payload) {
+void TargetPort::respond(Payload& payload, Picoseconds at) {
   if (!blocking_.empty()) {
     blocking_call_due_->notify();
-    if (end_blocking_call(payload)) return;
+    if (end_blocking_call(payload, at)) return;
   }
-  if (respond_in_return(payload, now())) return;
-  responses_.push_back(&payload);
+  if (respond_in_return(payload, at)) return;
+  responses_.push_back({&payload, at});
   if (!awaiting_end_resp_) send_responses();
 }
 
 bool TargetPort::respond_in_return(Payload& payload, Picoseconds at) noexcept {
-  if (!presents(payload)) return false;
+  if (!presents(payload) || awaiting_end_resp_) return false;
   responded_at_ = at;
   return true;
 }
@@ -88,37 +88,42 @@ void TargetPort::b_transport(Payload& payload, sc_core::sc_time& delay) {
     payload.set_mm(this);
     payload.acquire();
   }
-  BlockingCall call{&payload};
+  BlockingCall call;
+  call.payload = &payload;
   blocking_.push_back(&call);
   if (blocking_call_due_ == nullptr) blocking_call_due_ = std::make_unique<sc_core::sc_event>();
   while (!client_.request(*this, payload, now())) sc_core::wait(*blocking_call_due_);
   while (!call.done) sc_core::wait(*blocking_call_due_);
+  if (call.at > now()) sc_core::wait(to_sc_time(call.at - now()));
   if (lends_manager) {
     payload.release();
     payload.set_mm(nullptr);
   }
 }
 
-bool TargetPort::end_blocking_call(const Payload& payload) {
+bool TargetPort::end_blocking_call(const Payload& payload, Picoseconds at) {
   const auto call = std::find_if(blocking_.begin(), blocking_.end(),
                                  [&payload](const BlockingCall* open) { return open->payload == &payload; });
   if (call == blocking_.end()) return false;
   (*call)->done = true;
+  (*call)->at = at;
   blocking_.erase(call);
   return true;
 }
 
 void TargetPort::send_responses() {
   while (!responses_.empty() && !awaiting_end_resp_) {
-    Payload& payload = *responses_.front();
+    const Response response = responses_.front();
+    Payload& payload = *response.payload;
     tlm::tlm_phase phase = tlm::BEGIN_RESP;
-    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    const sc_core::sc_time annotated = to_sc_time(std::max(response.at - now(), Picoseconds(0)));
+    sc_core::sc_time delay = annotated;
     awaiting_end_resp_ = true;
     const tlm::tlm_sync_enum status = socket_->nb_transport_bw(payload, phase, delay);
     if (status == tlm::TLM_ACCEPTED) return;
     responses_.pop_front();
     payload.release();
-    if (delay > sc_core::SC_ZERO_TIME) {  // END_RESP is annotated into the future
+    if (delay > annotated) {  // the initiator takes its time over END_RESP
       response_free_.notify(delay);
       return;
     }

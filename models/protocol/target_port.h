@@ -46,19 +46,28 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   /// Sends BEGIN_RESP now, or as soon as the response before it has been acknowledged. What it frees (a place in the
   /// client's queue) must be free by then. Inside the client's `request` for that payload the response leaves in the
   /// return value instead, at the instant of END_REQ.
-  void respond(Payload& payload);
+  void respond(Payload& payload) { respond(payload, now()); }
+  /// The same ahead of time: the response takes effect at `at`, now or later, which is its annotated delay. The order
+  /// of responses is that of the calls; their instants need not ascend (IEEE 1666-2011, 15.2.6 and 15.2.7).
+  void respond(Payload& payload, Picoseconds at);
   /// The client's `request` for that payload is under way, by nb_transport.
   [[nodiscard]] bool presents(const Payload& payload) const noexcept { return presented_ == &payload; }
   /// Inside the client's `request` for that payload: the response leaves in the return value, in effect at `at`, now or
-  /// later, which ends the request phase too. Returns false elsewhere: `respond` at that instant.
+  /// later, which ends the request phase too. Returns false elsewhere, and while a response before it is not
+  /// acknowledged: `respond` then.
   [[nodiscard]] bool respond_in_return(Payload& payload, Picoseconds at) noexcept;
 
   [[nodiscard]] TargetSocket& socket() noexcept { return socket_; }
 
  private:
+  struct Response {
+    Payload* payload = nullptr;
+    Picoseconds at;
+  };
   struct BlockingCall {
     Payload* payload = nullptr;
     bool done = false;
+    Picoseconds at;  ///< when it is done, now or later
   };
 
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
@@ -69,7 +78,7 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   void free(Payload* /*payload*/) override {}
 
   tlm::tlm_sync_enum begin_request(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
-  [[nodiscard]] bool end_blocking_call(const Payload& payload);
+  [[nodiscard]] bool end_blocking_call(const Payload& payload, Picoseconds at);
   void send_responses();
   /// The one before it has been acknowledged.
   void next_response();
@@ -80,7 +89,7 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   Payload* withheld_ = nullptr;
   Picoseconds withheld_since_;
   bool awaiting_end_resp_ = false;
-  RingQueue<Payload*> responses_;
+  RingQueue<Response> responses_;
   std::vector<BlockingCall*> blocking_;
   Payload* presented_ = nullptr;             // its BEGIN_REQ is being handed to the client by nb_transport_fw
   std::optional<Picoseconds> responded_at_;  // of that one, where its response leaves in the return value

@@ -63,6 +63,10 @@ class RunLedger {
   void moved(Picoseconds at) noexcept { moved_at_ = std::max(moved_at_, at); }
   /// The last instant at which there was progress.
   [[nodiscard]] Picoseconds moved_at() const noexcept { return moved_at_; }
+  /// Whether a run in which nothing moves from one instant to the other ends in between.
+  [[nodiscard]] bool stalls(Picoseconds from, Picoseconds to) const noexcept {
+    return no_progress_limit_ != Picoseconds(0) && to - from >= no_progress_limit_;
+  }
   /// For how long `run_to_end` goes on without progress; 0: for ever.
   [[nodiscard]] Picoseconds no_progress_limit() const noexcept { return no_progress_limit_; }
   void set_no_progress_limit(Picoseconds limit) noexcept { no_progress_limit_ = limit; }

@@ -39,29 +39,32 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
   if (order != ConstructionOrder::ascending) make_hbm();
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {
     const std::string prefix = "pe" + std::to_string(first + index) + ".";
-    connect_channel(pe(index).read_socket(), 2 * index, connector, prefix + std::string(name_of(Engine::dma_read)));
-    connect_channel(pe(index).write_socket(), 2 * index + 1, connector,
-                    prefix + std::string(name_of(Engine::dma_write)));
+    Pe& to = pe(index);
+    to.add_read_link(
+        connect_channel(to.read_socket(), 2 * index, connector, prefix + std::string(name_of(Engine::dma_read))));
+    to.add_write_link(
+        connect_channel(to.write_socket(), 2 * index + 1, connector, prefix + std::string(name_of(Engine::dma_write))));
   }
 }
 
-void Cube::connect_channel(InitiatorSocket& channel, std::int64_t port, Connector& connector, const std::string& name) {
-  if (router_ == nullptr) {
-    connector.connect(channel, hbm_->socket(port), name + "_to_hbm");
-    return;
-  }
-  connector.connect(channel, router_->port(port).socket(), name + "_to_router");
-  connector.connect(router_->port(port).hbm_socket(), hbm_->socket(port), name + "_to_hbm");
+/// Returns whether all links on the way to the cube's own HBM are time-transparent.
+bool Cube::connect_channel(InitiatorSocket& channel, std::int64_t port, Connector& connector, const std::string& name) {
+  if (router_ == nullptr) return connector.link(channel, hbm_->socket(port), name + "_to_hbm");
+  const bool to_router = connector.link(channel, router_->port(port).socket(), name + "_to_router");
+  const bool to_hbm = connector.link(router_->port(port).hbm_socket(), hbm_->socket(port), name + "_to_hbm");
+  return to_router && to_hbm;
 }
 
 void Cube::connect_to(CubeLinks& links, Connector& connector, ConstructionOrder order) {
   const auto count = static_cast<std::int64_t>(pes_.size());
   for (const std::int64_t index : order_of(order, count)) {
-    const std::int64_t number = pe(index).id().count();
+    Pe& from = pe(index);
+    const std::int64_t number = from.id().count();
     const std::string prefix = "pe" + std::to_string(number) + ".";
-    connector.connect(router_->port(2 * index).links_socket(), links.socket(2 * number), prefix + "dma_read_to_links");
-    connector.connect(router_->port(2 * index + 1).links_socket(), links.socket(2 * number + 1),
-                      prefix + "dma_write_to_links");
+    from.add_read_link(connector.link(router_->port(2 * index).links_socket(), links.socket(2 * number),
+                                      prefix + "dma_read_to_links"));
+    from.add_write_link(connector.link(router_->port(2 * index + 1).links_socket(), links.socket(2 * number + 1),
+                                       prefix + "dma_write_to_links"));
   }
   connector.connect(links.memory_socket(id_), hbm_->socket(2 * count),
                     "cube" + std::to_string(id_.count()) + ".links_to_hbm");

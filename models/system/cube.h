@@ -35,7 +35,8 @@ class Cube : public sc_core::sc_module {
   void connect_to(CubeLinks& links, Connector& connector, ConstructionOrder order);
 
  private:
-  void connect_channel(InitiatorSocket& channel, std::int64_t port, Connector& connector, const std::string& name);
+  [[nodiscard]] bool connect_channel(InitiatorSocket& channel, std::int64_t port, Connector& connector,
+                                     const std::string& name);
 
   CubeId id_;
   ModulesInReverse modules_;

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <chrono>
+#include <memory>
+#include <vector>
 
 #include "models/base/systemc.h"
 
@@ -21,7 +23,6 @@ class Initiator : public sc_core::sc_module, private tlm::tlm_mm_interface {
   }
 
   tlm_utils::simple_initiator_socket<Initiator> socket;
-  double nanoseconds = 0.0;
 
  private:
   void free(Payload* /*payload*/) override {}
@@ -34,10 +35,7 @@ class Initiator : public sc_core::sc_module, private tlm::tlm_mm_interface {
   }
 
   void run() {
-    const auto begin = std::chrono::steady_clock::now();
     for (std::int64_t i = 0; i < round_trips_; ++i) round_trip();
-    const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
-    nanoseconds = taken.count() / static_cast<double>(round_trips_);
   }
 
   void round_trip() {
@@ -92,12 +90,18 @@ class Target : public sc_core::sc_module {
 
 }  // namespace
 
-double bare_at_nanoseconds(std::int64_t round_trips) {
-  Initiator initiator("initiator", round_trips);
-  Target target("target");
-  initiator.socket.bind(target.socket);
+double bare_at_nanoseconds(std::int64_t pairs, std::int64_t round_trips) {
+  std::vector<std::unique_ptr<Initiator>> initiators;
+  std::vector<std::unique_ptr<Target>> targets;
+  for (std::int64_t i = 0; i < pairs; ++i) {
+    initiators.push_back(std::make_unique<Initiator>(sc_core::sc_gen_unique_name("initiator"), round_trips / pairs));
+    targets.push_back(std::make_unique<Target>(sc_core::sc_gen_unique_name("target")));
+    initiators.back()->socket.bind(targets.back()->socket);
+  }
+  const auto begin = std::chrono::steady_clock::now();
   sc_core::sc_start();
-  return initiator.nanoseconds;
+  const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
+  return taken.count() / static_cast<double>(round_trips / pairs * pairs);
 }
 
 }  // namespace kernwave::bench

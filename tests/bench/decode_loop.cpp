@@ -16,8 +16,10 @@ namespace {
 constexpr std::int64_t tile = 64;  // 64 keys x 128 x 2 B = 16 KiB
 constexpr std::int64_t operations_per_tile = 17;
 
-[[nodiscard]] kernels::AttentionArgs decode_args(std::int64_t cubes, std::int64_t pes_per_cube, std::int64_t tiles) {
+[[nodiscard]] kernels::AttentionArgs decode_args(std::int64_t cubes, std::int64_t pes_per_cube, std::int64_t tiles,
+                                                 kernels::KvSource kv) {
   kernels::AttentionArgs args;
+  args.kv = kv;
   args.kv_heads = pes_per_cube;
   args.group = 4;
   args.tile = tile;
@@ -41,20 +43,20 @@ constexpr std::int64_t operations_per_tile = 17;
 
 }  // namespace
 
-double decode_operation_nanoseconds(std::int64_t cubes, std::int64_t pes_per_cube, std::int64_t operations,
-                                    const Attach& attach) {
+double decode_operation_nanoseconds(const DecodeLoop& loop, const Attach& attach) {
   SystemConfig config;
-  config.cubes = cubes;
-  config.pes_per_cube = pes_per_cube;
+  config.cubes = loop.cubes;
+  config.pes_per_cube = loop.pes_per_cube;
   Connector connector;
   System system("system", config, DataMode::none, connector);
   const std::function<void()> finish = attach(system);
   std::vector<Pe*> pes;
   for (std::int64_t id = 0; id < system.pe_count(); ++id) pes.push_back(&system.pe(PeId(id)));
-  const auto args = decode_args(cubes, pes_per_cube, operations / (operations_per_tile * system.pe_count()));
+  const std::int64_t tiles = loop.operations / (operations_per_tile * system.pe_count());
+  const auto args = decode_args(loop.cubes, loop.pes_per_cube, tiles, loop.kv);
   tl::launch(
-      pes, {pes_per_cube, cubes, 1}, [&args](tl::Context& tl) { kernels::gqa_attention_decode_short(tl, args); },
-      tl::Policy::lazy);
+      pes, {loop.pes_per_cube, loop.cubes, 1},
+      [&args](tl::Context& tl) { kernels::gqa_attention_decode_short(tl, args); }, loop.policy);
   const auto begin = std::chrono::steady_clock::now();
   if (run_to_end(system.ledger()) != RunEnd::finished) throw std::runtime_error("the kernels did not finish");
   finish();

@@ -4,20 +4,29 @@
 #include <cstdint>
 #include <functional>
 
+#include "kernels/attention/attention_args.h"
+#include "kernels/tl/policy.h"
 #include "models/system/system.h"
 
 namespace kernwave::bench {
 
-/// Host nanoseconds of one operation of a flash-decode inner loop, on the machine of preset ahbm with `cubes` cubes of
-/// `pes_per_cube` PEs: 16 KiB loads of K and V two tiles ahead, issue cost, dispatch, `bandwidth` memory, time
-/// accounting; data mode `none`, policy `lazy`. About `operations` operations over all PEs. `attach` may set observers;
-/// what it returns completes their files, which counts.
+/// The inner loop of a flash decode on the machine of preset ahbm: 16 KiB of K and of V a tile, issue cost, dispatch,
+/// `bandwidth` memory, time accounting; data mode `none`.
+struct DecodeLoop {
+  std::int64_t cubes = 1;
+  std::int64_t pes_per_cube = 1;
+  std::int64_t operations = 400'000;  ///< about, over all PEs
+  tl::Policy policy = tl::Policy::lazy;
+  kernels::KvSource kv = kernels::KvSource::load;  ///< loads two tiles ahead, or composites that stream the tiles
+};
+
+/// May set observers; what it returns completes their files, which counts.
 using Attach = std::function<std::function<void()>(System&)>;
-[[nodiscard]] double decode_operation_nanoseconds(std::int64_t cubes, std::int64_t pes_per_cube,
-                                                  std::int64_t operations, const Attach& attach);
-[[nodiscard]] inline double decode_operation_nanoseconds(std::int64_t cubes, std::int64_t pes_per_cube,
-                                                         std::int64_t operations) {
-  return decode_operation_nanoseconds(cubes, pes_per_cube, operations, [](System&) { return [] {}; });
+
+/// Host nanoseconds of one operation that a program issues.
+[[nodiscard]] double decode_operation_nanoseconds(const DecodeLoop& loop, const Attach& attach);
+[[nodiscard]] inline double decode_operation_nanoseconds(const DecodeLoop& loop) {
+  return decode_operation_nanoseconds(loop, [](System&) { return [] {}; });
 }
 
 }  // namespace kernwave::bench

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/systemc.h"
@@ -29,7 +30,6 @@ namespace kernwave::bench {
 namespace {
 
 constexpr int rounds = 7;
-constexpr std::int64_t sample = 400'000;
 
 /// What a measure is a multiple of.
 enum class Unit : std::uint8_t { bare_at, quiet_operation };
@@ -44,7 +44,7 @@ struct Measure {
 };
 
 /// One PE, observed.
-[[nodiscard]] double with(const Attach& attach) { return decode_operation_nanoseconds(1, 1, sample, attach); }
+[[nodiscard]] double with(const Attach& attach) { return decode_operation_nanoseconds({}, attach); }
 
 [[nodiscard]] double with_critical_path() {
   std::unique_ptr<traces::CriticalPath> path;
@@ -105,10 +105,54 @@ class Scrap {
   });
 }
 
+[[nodiscard]] std::function<double()> round_trips(std::int64_t pairs) {
+  return [pairs] { return bare_at_nanoseconds(pairs, 400'000); };
+}
+
+/// A program that waits for what it computes where it issues it.
+[[nodiscard]] std::function<double()> operations(std::int64_t cubes, std::int64_t pes) {
+  return [=] {
+    DecodeLoop loop;
+    loop.cubes = cubes;
+    loop.pes_per_cube = pes;
+    return decode_operation_nanoseconds(loop);
+  };
+}
+
+/// One that goes on until it uses a result.
+[[nodiscard]] std::function<double()> stalled_on_use(std::int64_t cubes, std::int64_t pes) {
+  return [=] {
+    DecodeLoop loop;
+    loop.cubes = cubes;
+    loop.pes_per_cube = pes;
+    loop.policy = tl::Policy::stall_on_use;
+    return decode_operation_nanoseconds(loop);
+  };
+}
+
+/// One whose products are composites.
+[[nodiscard]] std::function<double()> composites(std::int64_t cubes, std::int64_t pes) {
+  return [=] {
+    DecodeLoop loop;
+    loop.cubes = cubes;
+    loop.pes_per_cube = pes;
+    loop.kv = kernels::KvSource::composite;
+    return decode_operation_nanoseconds(loop);
+  };
+}
+
 [[nodiscard]] std::vector<Measure> measures() {
-  return {{"bare_at_ns", "bare AT round trip", [] { return bare_at_nanoseconds(sample); }, 0.0},
-          {"operation_ns_1pe", "operation, 1 PE", [] { return decode_operation_nanoseconds(1, 1, sample); }, 3.0},
-          {"operation_ns_64pe", "operation, 64 PEs", [] { return decode_operation_nanoseconds(8, 8, sample); }, 3.5},
+  return {{"bare_at_ns", "bare AT round trip", round_trips(1), 0.0},
+          {"bare_at_ns_512pairs", "the same, 512 pairs", round_trips(512), 0.0},
+          {"operation_ns_1pe", "operation, 1 PE", operations(1, 1), 1.5},
+          {"operation_ns_64pe", "operation, 64 PEs", operations(8, 8), 2.25},
+          {"operation_ns_512pe", "operation, 512 PEs", operations(64, 8), 8.5},
+          {"stall_on_use_operation_ns_1pe", "stall_on_use, 1 PE", stalled_on_use(1, 1), 2.0},
+          {"stall_on_use_operation_ns_64pe", "stall_on_use, 64 PEs", stalled_on_use(8, 8), 0.0},
+          {"stall_on_use_operation_ns_512pe", "stall_on_use, 512 PEs", stalled_on_use(64, 8), 0.0},
+          {"composite_operation_ns_1pe", "composites, 1 PE", composites(1, 1), 3.25},
+          {"composite_operation_ns_64pe", "composites, 64 PEs", composites(8, 8), 0.0},
+          {"composite_operation_ns_512pe", "composites, 512 PEs", composites(64, 8), 0.0},
           {"critical_path_ns_1pe", "with critical path", with_critical_path, 1.5, Unit::quiet_operation},
           {"op_log_ns_1pe", "with SQLite op log", with_op_log, 2.5, Unit::quiet_operation},
           {"timeline_ns_1pe", "with timeline", with_timeline, 2.0, Unit::quiet_operation},
@@ -127,6 +171,11 @@ class Scrap {
   return all;
 }
 
+[[nodiscard]] double best_of(const std::vector<Measure>& measures, std::string_view key) {
+  const auto of_key = [key](const Measure& measure) { return measure.key == key; };
+  return std::find_if(measures.begin(), measures.end(), of_key)->best;
+}
+
 int run(const std::vector<std::string>& arguments) {
   const bool with_json = arguments.size() == 2 && arguments[0] == "--json";
   if (!arguments.empty() && !with_json) {
@@ -135,8 +184,8 @@ int run(const std::vector<std::string>& arguments) {
   }
   if (with_json) platform::check_writable(arguments[1]);
   const std::vector<Measure> all = measured();
-  const double bare = all[0].best;
-  const double quiet = all[1].best;
+  const double bare = best_of(all, "bare_at_ns");
+  const double quiet = best_of(all, "operation_ns_1pe");
   platform::Json document = platform::Json::object();
   for (const Measure& measure : all) {
     const std::string budget = measure.budget == 0.0 ? "" : fmt::format("  (budget {:.1f})", measure.budget);

@@ -211,7 +211,7 @@ const Picoseconds later(5'000);
          bench.accepted_request(bench.a.payload);
          bench.backward(bench.a.payload, tlm::BEGIN_RESP);
        }},
-      {"ResponseBackInTime", "BEGIN_RESP earlier than a phase of the response before it",
+      {"ResponseBackInTime", "BEGIN_RESP earlier than END_RESP of the response before it",
        [](Bench& bench) {
          bench.accepted_request(bench.a.payload);
          bench.accepted_request(bench.b.payload);

@@ -31,11 +31,12 @@ constexpr Ends both[] = {Ends::ahead, Ends::at_their_instant};
 /// program takes 2 cycles of issue, 2 of dispatch and those.
 class Machine {
  public:
-  Machine(Ends ends, std::int64_t cycles) : system_("system", config(cycles), DataMode::none, connector_) {
+  Machine(Ends ends, std::int64_t cycles, tl::Policy policy = tl::Policy::lazy)
+      : policy_(policy), system_("system", config(cycles), DataMode::none, connector_) {
     if (ends == Ends::at_their_instant) system_.set_observer(&observer_);
   }
 
-  void launch(std::int64_t pe, const tl::Kernel& kernel) { tl::launch(system_.pe(PeId(pe)), kernel, tl::Policy::lazy); }
+  void launch(std::int64_t pe, const tl::Kernel& kernel) { tl::launch(system_.pe(PeId(pe)), kernel, policy_); }
   RunEnd run() { return run_to_end(system_.ledger()); }
   [[nodiscard]] System& system() noexcept { return system_; }
   [[nodiscard]] PeCpu& cpu(std::int64_t pe) { return system_.pe(PeId(pe)).cpu(); }
@@ -67,6 +68,7 @@ class Machine {
     return config;
   }
 
+  tl::Policy policy_;
   Connector connector_;
   PeObserver observer_;
   System system_;
@@ -80,10 +82,9 @@ void compute(tl::Context& tl, std::int64_t operations) {
 }
 
 /// The same run with ends ahead and at their instants, each in a process of its own: `setup` launches, `check` looks at
-/// what there is by hand.
+/// what there is by hand under `lazy`. The outcomes are compared under every policy.
 template <typename Setup, typename Check>
 void expect_same_outcome(std::int64_t cycles, Setup setup, Check check) {
-  std::vector<std::string> outcomes;
   for (const Ends ends : both) {
     in_child([&] {
       Machine machine(ends, cycles);
@@ -91,14 +92,19 @@ void expect_same_outcome(std::int64_t cycles, Setup setup, Check check) {
       const RunEnd end = machine.run();
       check(machine, end);
     });
-    outcomes.push_back(testing::from_child([&] {
-      Machine machine(ends, cycles);
-      setup(machine);
-      machine.run();
-      return machine.outcome();
-    }));
   }
-  EXPECT_EQ(outcomes[0], outcomes[1]);
+  for (const tl::Policy policy : {tl::Policy::lazy, tl::Policy::blocking, tl::Policy::stall_on_use}) {
+    std::vector<std::string> outcomes;
+    for (const Ends ends : both) {
+      outcomes.push_back(testing::from_child([&] {
+        Machine machine(ends, cycles, policy);
+        setup(machine);
+        machine.run();
+        return machine.outcome();
+      }));
+    }
+    EXPECT_EQ(outcomes[0], outcomes[1]) << "policy " << static_cast<int>(policy);
+  }
 }
 
 constexpr Picoseconds cycle(1'000);

@@ -344,6 +344,7 @@ TEST(Composite, MayBeWaitedFor) {
           const auto pending = tl.composite(a, a, CompositeOptions().out(out));
           EXPECT_EQ(simulation.time(TimeCause::composite), Picoseconds(0));
           tl.wait(pending);
+          tl.sync();
           const Picoseconds after = simulation.pe().cpu().local_time();
           EXPECT_GT(simulation.time(TimeCause::composite), Picoseconds(0));
           tl.wait(pending);

@@ -57,6 +57,8 @@ PePaths::PePaths(PathPool& pool, PeId id, const PeConfig& config)
       hop_(config.ipcq.hop_latency),
       port_(config.dma.bandwidth),
       link_(config.ipcq.bandwidth),
+      places_(static_cast<std::size_t>(
+          std::max({config.gemm.queue_depth, config.math.queue_depth, config.dma.queue_depth}))),
       returns_(static_cast<std::size_t>(std::max(config.ipcq.depth, config.ipcq.window)) + 1),
       next_operation_{id},
       dispatched_at_(static_cast<std::size_t>(config.scheduler.queue_depth)) {}
@@ -130,7 +132,7 @@ void PePaths::dispatched(const Descriptor& operation, Picoseconds at) {
   } else if (last_dispatched_.at() == at || operation.engine == Engine::composite) {
     flight.path = extend(latest({&last_dispatched_, &flight.path}, at), at, PathCause::dispatch, flight);
   } else {  // its engine had no place
-    const Path& engine = station_of(operation).last;
+    const Path& engine = place_free(station_of(operation), at);
     flight.path = extend(latest({&engine, &last_dispatched_, &flight.path}, at), at, PathCause::dispatch, flight);
   }
   dispatched_at_[next_dispatched_] = flight.path;
@@ -157,10 +159,18 @@ void PePaths::presented(const Descriptor& part, Picoseconds issued, Picoseconds 
   const Composite& composite = *composite_of(part);
   Flight flight{part.id, composite.site, Completion{}, transferred_bytes(part), Path(), Picoseconds(0)};
   flight.path = extend(before_part(part, composite, issued), issued + dispatch_, PathCause::dispatch, flight);
-  const Path& engine = station_of(part).last;
+  const Path& engine = place_free(station_of(part), at);
   if (at > flight.path.at()) flight.path = latest({&engine, &flight.path}, at);  // it had no place
   flight.path = extend(std::move(flight.path), at, PathCause::dispatch, flight);
   station_of(part).flights.push_back(std::move(flight));
+}
+
+/// The end that left a place by then. Later ones may be known.
+const Path& PePaths::place_free(const Station& station, Picoseconds at) {
+  for (std::size_t i = station.ends.size(); i-- > 0;) {
+    if (station.ends[i].at() <= at) return station.ends[i];
+  }
+  return station.last;
 }
 
 /// What the part waited for last: for a read the product that freed its slot, for a product its reads or the product
@@ -232,6 +242,7 @@ Path PePaths::transfer(const Station& station, const Flight& flight, const Trans
 void PePaths::end_flight(Station& station, Path path) {
   const Flight flight = take_front(station.flights);
   station.last = path;
+  remember(station.ends, path, places_);
   if (flight.id.part == 0) return note_done(flight, std::move(path));
   remember(station.recent, path, recent_parts);
   for (Composite& composite : composites_) {
@@ -241,8 +252,8 @@ void PePaths::end_flight(Station& station, Path path) {
 
 void PePaths::note_done(const Flight& flight, Path path) {
   if (flight.completion.slot >= done_.size()) done_.resize(flight.completion.slot + 1);
-  if (!latest_.empty() && latest_.front().path.at() != path.at()) latest_.clear();
-  latest_.push_back({flight.id.sequence, path});
+  if (!latest_.empty() && latest_.front().path.at() < path.at()) latest_.clear();
+  if (latest_.empty() || latest_.front().path.at() == path.at()) latest_.push_back({flight.id.sequence, path});
   done_[flight.completion.slot] = {flight.completion.generation, std::move(path)};
 }
 

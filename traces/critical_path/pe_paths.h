@@ -76,6 +76,7 @@ class PePaths {
     RingQueue<Flight> flights;
     Path last;               ///< the end of the operation before
     Path requested;          ///< of a DMA channel: the last request of the command before
+    RingQueue<Path> ends;    ///< of the last operations: each leaves a place in the engine's queue
     RingQueue<Path> recent;  ///< ends of parts, which later parts wait for
   };
   struct Composite {
@@ -114,6 +115,7 @@ class PePaths {
   }
   [[nodiscard]] Composite* composite_of(const Descriptor& part) noexcept;
   [[nodiscard]] Path before_part(const Descriptor& part, const Composite& composite, Picoseconds issued) const;
+  [[nodiscard]] static const Path& place_free(const Station& station, Picoseconds at);
   [[nodiscard]] Path set_up(const Station& station, const Flight& flight, const TransferPhases& phases);
   [[nodiscard]] Path transfer(const Station& station, const Flight& flight, const TransferPhases& phases,
                               const Path& set_up, PathCause port);
@@ -130,6 +132,7 @@ class PePaths {
   Picoseconds hop_;
   Bandwidth port_;
   Bandwidth link_;
+  std::size_t places_;   ///< in the longest queue of an engine
   std::size_t returns_;  ///< of each kind that may be on their way to one sender
 
   OperationId next_operation_;
