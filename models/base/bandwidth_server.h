@@ -23,8 +23,9 @@ class BandwidthServer {
 
   /// Streams `bytes`, from `earliest` or from the end of the previous stream, whichever is later.
   /// Returns the end in units of 1 / denominator() picoseconds.
-  constexpr ScaledTime stream(Picoseconds earliest, Bytes bytes) {
-    const ScaledTime start = scaled(earliest);
+  constexpr ScaledTime stream(Picoseconds earliest, Bytes bytes) { return stream_from(scaled(earliest), bytes); }
+  /// The same for servers of one rate, which share `scaled` of an instant.
+  constexpr ScaledTime stream_from(ScaledTime start, Bytes bytes) {
     free_at_ = (free_at_ > start ? free_at_ : start) + ScaledTime{bytes.count()} * byte_time_.numerator();
     return free_at_;
   }
@@ -42,17 +43,18 @@ class BandwidthServer {
     return picoseconds((time + byte_time_.denominator() - 1) / byte_time_.denominator());
   }
 
+  /// In units of 1 / denominator() picoseconds; throws TimeOverflow where streams behind it would not fit.
+  [[nodiscard]] constexpr ScaledTime scaled(Picoseconds time) const {
+    if (time > latest_) fail_time_overflow();
+    return byte_time_.denominator() * time.count();
+  }
+
  private:
   /// What 128 bits hold scaled, with room for streams behind it.
   [[nodiscard]] static constexpr Picoseconds latest_time(const ByteTime& byte_time) noexcept {
     constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max();
     const ScaledTime most = (ScaledTime{1} << 126) / byte_time.denominator();
     return Picoseconds(most > longest ? longest : static_cast<std::int64_t>(most));
-  }
-
-  [[nodiscard]] constexpr ScaledTime scaled(Picoseconds time) const {
-    if (time > latest_) fail_time_overflow();
-    return byte_time_.denominator() * time.count();
   }
 
   ByteTime byte_time_;

@@ -95,13 +95,14 @@ void Hbm::reserve(const Pending& pending) {
   }
   std::fill(bytes_per_channel_.begin(), bytes_per_channel_.end(), 0);
   map_.add_bytes(region, bytes_per_channel_);
+  const ScaledTime eligible = idle_channel_.scaled(now());
   ScaledTime last = 0;
   Bytes most;
   for (std::size_t channel = 0; channel < channels_.size(); ++channel) {
     const Bytes bytes(bytes_per_channel_[channel]);
     if (bytes == Bytes(0)) continue;
     if (observer_ != nullptr) observe(payload, channel, bytes);
-    last = std::max(last, channels_[channel].stream(now(), bytes));
+    last = std::max(last, channels_[channel].stream_from(eligible, bytes));
     most = std::max(most, bytes);
     (payload.is_read() ? statistics_[channel].read : statistics_[channel].written) += bytes;
   }

@@ -32,7 +32,7 @@ std::optional<Picoseconds> ComputeEngine::request(TargetPort& /*port*/, Payload&
 
 void ComputeEngine::carry_out_ahead(const Service& service, ExecutionReport& report) {
   if (observer_ != nullptr) observer_->service_begins(descriptor_of(*service.payload), service.start);
-  end_service(service);
+  end_service(service, &report);
   if (report.awaited && commands_.presents(*service.payload)) return commands_.respond(*service.payload, service.end);
   if (report.announce) report.announced_end = service.end;
   unanswered_.push_back(service);
@@ -56,7 +56,7 @@ void ComputeEngine::begin_service() const {
 }
 
 /// The command takes effect, and is accounted for.
-void ComputeEngine::end_service(const Service& service) {
+void ComputeEngine::end_service(const Service& service, ExecutionReport* report) {
   const Descriptor& descriptor = descriptor_of(*service.payload);
   execute(descriptor);
   EngineStatistics one;
@@ -64,7 +64,7 @@ void ComputeEngine::end_service(const Service& service) {
   one.flops = flops_of(descriptor);
   one.busy = service.end - service.start;
   statistics_.add(service.end, now(), one);
-  if (auto* report = service.payload->get_extension<ExecutionReport>()) {
+  if (report != nullptr) {
     report->start = service.start;
     report->end = service.end;
   }
@@ -77,7 +77,7 @@ void ComputeEngine::answer() {
     const Service service = unanswered_.front();
     if (!service.carried_out) {
       if (service.end > now()) return answer_due_.notify(to_sc_time(service.end - now()));
-      end_service(service);
+      end_service(service, service.payload->get_extension<ExecutionReport>());
       --kept_;
     }
     unanswered_.pop_front();

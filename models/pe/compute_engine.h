@@ -52,7 +52,7 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
   void carry_out_ahead(const Service& service, ExecutionReport& report);
   void keep(const Service& service);
   void begin_service() const;
-  void end_service(const Service& service);
+  void end_service(const Service& service, ExecutionReport* report);
   void answer();
 
   TargetPort commands_;

@@ -12,9 +12,19 @@ namespace {
 /// From END_REQ of one command to BEGIN_REQ of the next one on a socket that commands and parts share.
 constexpr Picoseconds socket_gap(1);
 
+void forbid_announcement(Payload& payload) {
+  if (auto* report = payload.get_extension<ExecutionReport>()) report->announce = false;
+}
+
+/// Where END_REQ has an instant of its own, a response in the return value would hide it.
+void forbid_answer_in_return(Payload& payload) {
+  if (auto* report = payload.get_extension<ExecutionReport>()) report->awaited = false;
+}
+
 /// What is kept for a while is not answered in the call that brought it.
 void keep(Payload& payload) {
-  if (auto* report = payload.get_extension<ExecutionReport>()) report->awaited = report->announce = false;
+  forbid_announcement(payload);
+  forbid_answer_in_return(payload);
 }
 
 constexpr Picoseconds no_end(std::numeric_limits<std::int64_t>::max());
@@ -66,9 +76,7 @@ std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& p
   }
   const bool forwards = queue_.empty();
   const Picoseconds accepted = accept(payload, at);
-  auto* report = payload.get_extension<ExecutionReport>();
-  // Its END_REQ has an instant of its own, which a response in the return value would hide.
-  if (report != nullptr && accepted != at) report->awaited = false;
+  if (accepted != at) forbid_answer_in_return(payload);
   if (!forwards) {
     keep(payload);
     wake_.notify();
@@ -126,8 +134,7 @@ bool PeScheduler::hand_on(Payload& payload, Engine engine, Picoseconds& at) {
     }
   }
   if (observer_ != nullptr) observer_->dispatched(descriptor_of(payload), at);
-  auto* report = payload.get_extension<ExecutionReport>();
-  if (report != nullptr && !port.is_time_transparent()) report->announce = false;
+  if (!port.is_time_transparent()) forbid_announcement(payload);
   port.send(payload, std::max(at - now(), Picoseconds(0)));
   return true;
 }
