@@ -142,7 +142,7 @@ void PePaths::dispatched(const Descriptor& operation, Picoseconds at) {
     composites_.push_back({flight.id.sequence, flight.site, flight.path, flight.path});
     return;
   }
-  if (operation.engine != Engine::ipcq) return station_of(operation).flights.push_back(std::move(flight));
+  if (operation.engine != Engine::ipcq) return enter(station_of(operation), std::move(flight));
   const IpcqDescriptor& message = operation.ipcq();
   Side& side = of(message.direction);
   (message.action == IpcqAction::send ? side.sends : side.receives).push_back(std::move(flight));
@@ -162,7 +162,14 @@ void PePaths::presented(const Descriptor& part, Picoseconds issued, Picoseconds 
   const Path& engine = place_free(station_of(part), at);
   if (at > flight.path.at()) flight.path = latest({&engine, &flight.path}, at);  // it had no place
   flight.path = extend(std::move(flight.path), at, PathCause::dispatch, flight);
-  station_of(part).flights.push_back(std::move(flight));
+  enter(station_of(part), std::move(flight));
+}
+
+void PePaths::enter(Station& station, Flight flight) {
+  // Nobody who comes later waits for a place that was left before the engine was idle.
+  const bool is_idle = station.flights.empty() && station.last.at() <= flight.path.at();
+  while (is_idle && !station.ends.empty()) static_cast<void>(take_front(station.ends));
+  station.flights.push_back(std::move(flight));
 }
 
 /// The end that left a place by then. Later ones may be known.

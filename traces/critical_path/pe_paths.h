@@ -119,6 +119,7 @@ class PePaths {
   [[nodiscard]] Path set_up(const Station& station, const Flight& flight, const TransferPhases& phases);
   [[nodiscard]] Path transfer(const Station& station, const Flight& flight, const TransferPhases& phases,
                               const Path& set_up, PathCause port);
+  static void enter(Station& station, Flight flight);
   void end_flight(Station& station, Path path);
   void note_done(const Flight& flight, Path path);
   [[nodiscard]] std::size_t after(std::size_t place) const noexcept {
