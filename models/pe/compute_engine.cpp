@@ -37,7 +37,7 @@ void ComputeEngine::carry_out_ahead(const Service& service, ExecutionReport& rep
   if (report.announce) report.announced_end = service.end;
   unanswered_.push_back(service);
   unanswered_[unanswered_.size() - 1].carried_out = true;
-  answer_due_.notify();
+  if (unanswered_.size() == 1) answer_due_.notify();  // one notification answers all of an evaluation
 }
 
 void ComputeEngine::keep(const Service& service) {
