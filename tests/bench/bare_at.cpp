@@ -91,17 +91,18 @@ class Target : public sc_core::sc_module {
 }  // namespace
 
 double bare_at_nanoseconds(std::int64_t pairs, std::int64_t round_trips) {
+  const std::int64_t each = round_trips / pairs;
   std::vector<std::unique_ptr<Initiator>> initiators;
   std::vector<std::unique_ptr<Target>> targets;
   for (std::int64_t i = 0; i < pairs; ++i) {
-    initiators.push_back(std::make_unique<Initiator>(sc_core::sc_gen_unique_name("initiator"), round_trips / pairs));
+    initiators.push_back(std::make_unique<Initiator>(sc_core::sc_gen_unique_name("initiator"), each));
     targets.push_back(std::make_unique<Target>(sc_core::sc_gen_unique_name("target")));
     initiators.back()->socket.bind(targets.back()->socket);
   }
   const auto begin = std::chrono::steady_clock::now();
   sc_core::sc_start();
   const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - begin;
-  return taken.count() / static_cast<double>(round_trips / pairs * pairs);
+  return taken.count() / static_cast<double>(each * pairs);
 }
 
 }  // namespace kernwave::bench

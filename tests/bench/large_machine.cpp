@@ -21,7 +21,7 @@ namespace kernwave::bench {
 
 namespace {
 
-constexpr std::int64_t pes_per_cube = 16;
+constexpr std::int64_t pes_in_cube = 16;
 
 /// A load, a product and a store.
 void small_kernel(tl::Context& tl) {
@@ -31,8 +31,8 @@ void small_kernel(tl::Context& tl) {
 
 [[nodiscard]] std::unique_ptr<System> make_system(std::int64_t pes) {
   SystemConfig config;
-  config.cubes = pes / pes_per_cube;
-  config.pes_per_cube = pes_per_cube;
+  config.cubes = pes / pes_in_cube;
+  config.pes_per_cube = pes_in_cube;
   Connector connector;
   return std::make_unique<System>("system", config, DataMode::none, connector);
 }
@@ -43,9 +43,9 @@ void run(System& system) {
 }
 
 [[nodiscard]] double teardown_nanoseconds_per_pe(std::int64_t pes) {
-  constexpr int rounds = 3;
+  constexpr int tries = 3;
   double best = std::numeric_limits<double>::infinity();
-  for (int round = 0; round < rounds; ++round) {
+  for (int round = 0; round < tries; ++round) {
     const std::string text = platform::text_from_child([pes] {
       std::unique_ptr<System> system = make_system(pes);
       run(*system);

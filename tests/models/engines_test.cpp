@@ -57,7 +57,7 @@ TEST(EngineLists, NumberAnAddedEngineBehindTheOthersAndFindItAtItsDoorbellAlone)
   EXPECT_EQ(list[added].counted, "sorter");
   ASSERT_NE(list.at_doorbell(0x9000), nullptr);
   EXPECT_EQ(list.at_doorbell(0x9000)->engine, added);
-  for (const std::uint64_t address : {0x6000, 0x8000, 0x9001, 0xA000}) {
+  for (const std::uint64_t address : {0x6000U, 0x8000U, 0x9001U, 0xA000U}) {
     EXPECT_EQ(list.at_doorbell(address), nullptr) << address;
   }
 }
