@@ -14,9 +14,9 @@ namespace kernwave::traces {
 /// What the tracks of a process are for; one may have several, its lanes.
 enum class TrackGroup : std::uint8_t {
   kernel,
-  engine,                               // one group an engine, in the order of `Engine`
-  send = engine + engine_rows.size(),   // one group a direction
-  receive = send + direction_count,     // likewise
+  engine,                              // one group an engine, in the order of `Engine`
+  send = engine + engine_rows.size(),  // one group a direction
+  receive = send + direction_count,    // likewise
   scratch = receive + direction_count,
   hbm_read,
   hbm_write,
