@@ -63,10 +63,10 @@ bool CubeLinks::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picose
 
 void CubeLinks::answered(Payload& payload, Picoseconds at) {
   std::vector<Request>& in_memory = place(target_of(payload)).in_memory;
-  const auto answered = std::find_if(in_memory.begin(), in_memory.end(),
-                                     [&payload](const Request& request) { return request.payload == &payload; });
-  Request request = *answered;
-  *answered = in_memory.back();
+  const auto found = std::find_if(in_memory.begin(), in_memory.end(),
+                                  [&payload](const Request& request) { return request.payload == &payload; });
+  Request request = *found;
+  *found = in_memory.back();
   in_memory.pop_back();
   auto* extension = payload.get_extension<RegionExtension>();
   if (payload.is_read() && payload.is_response_ok()) {

@@ -57,21 +57,20 @@ tlm::tlm_sync_enum RouterPort::respond(Way& from, Payload& payload, tlm::tlm_pha
 
 void RouterPort::end_response() {
   responding_ = nullptr;
-  if (!held_.empty()) deliver_.notify(to_sc_time(std::max(free_at_ - now(), Picoseconds(0))));
+  if (!held_.empty()) deliver_when_free();
 }
+
+void RouterPort::deliver_when_free() { deliver_.notify(to_sc_time(std::max(free_at_ - now(), Picoseconds(0)))); }
 
 void RouterPort::hold(const Held& response) {
   response.payload->acquire();
   held_.push_back(response);
-  if (responding_ == nullptr) deliver_.notify(to_sc_time(std::max(free_at_ - now(), Picoseconds(0))));
+  if (responding_ == nullptr) deliver_when_free();
 }
 
 void RouterPort::deliver_held() {
   if (held_.empty() || responding_ != nullptr) return;  // woken for nothing: the end of that response wakes again
-  if (free_at_ > now()) {
-    deliver_.notify(to_sc_time(free_at_ - now()));
-    return;
-  }
+  if (free_at_ > now()) return deliver_when_free();
   const Held held = held_.front();
   held_.pop_front();
   tlm::tlm_phase phase = tlm::BEGIN_RESP;

@@ -66,6 +66,7 @@ class RouterPort : private tlm::tlm_fw_transport_if<> {
   tlm::tlm_sync_enum backward(Way& from, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   tlm::tlm_sync_enum respond(Way& from, Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void end_response();
+  void deliver_when_free();
   void hold(const Held& response);
   void deliver_held();
 

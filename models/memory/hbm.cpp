@@ -24,7 +24,7 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
       idle_channel_(ByteTime(config.bandwidth, config.efficiency, config.channels)),
       channels_(static_cast<std::size_t>(config.channels), idle_channel_),
       statistics_(static_cast<std::size_t>(config.channels)),
-      queues_(static_cast<std::size_t>(ports)),
+      requests_(static_cast<std::size_t>(ports)),
       bytes_per_channel_(static_cast<std::size_t>(config.channels)) {
   if (config.capacity > Bytes(HbmAddress::cube_bytes)) {
     SC_REPORT_ERROR(this->name(), "the capacity must be at most 1 TiB: an address has 40 bits for it");
@@ -42,33 +42,25 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
 }
 
 std::optional<Picoseconds> Hbm::request(TargetPort& port, Payload& payload, Picoseconds at) {
-  if (!has_place(port, at)) {
-    wake_for_place(port);
-    return std::nullopt;
-  }
+  if (!finds_place(port, at)) return std::nullopt;
   enter(port, payload, at);
   return at;
 }
 
-bool Hbm::has_place(const TargetPort& port, Picoseconds at) {
-  Queue& queue = queue_of(port);
-  const auto has_left = [this](Picoseconds leaving) { return leaving <= now(); };
-  queue.leaving.erase(std::remove_if(queue.leaving.begin(), queue.leaving.end(), has_left), queue.leaving.end());
-  const auto still_there = [at](Picoseconds leaving) { return leaving > at; };
-  return queue.unanswered + std::count_if(queue.leaving.begin(), queue.leaving.end(), still_there) <
-         config_.queue_depth;
-}
-
-/// For a request that is withheld: answers that were sent ahead make no event when they take effect.
-void Hbm::wake_for_place(TargetPort& port) {
-  const Queue& queue = queue_of(port);
-  if (queue.leaving.empty()) return;
-  answers_.push({*std::min_element(queue.leaving.begin(), queue.leaving.end()), &port, nullptr});
+/// Whether the port has a place for a request at that instant. If it will have one when answers that were sent ahead
+/// take effect, which makes no event, it looks again then.
+bool Hbm::finds_place(TargetPort& port, Picoseconds at) {
+  OutstandingRequests& requests = requests_of(port);
+  if (requests.unanswered() == config_.queue_depth) return false;
+  const Picoseconds free = requests.first_below(config_.queue_depth, at, now());
+  if (free == at) return true;
+  answers_.push({free, &port, nullptr});
   wake_.notify(to_sc_time(answers_.next() - now()));
+  return false;
 }
 
 void Hbm::enter(TargetPort& port, Payload& payload, Picoseconds at) {
-  ++queue_of(port).unanswered;
+  requests_of(port).begin();
   arrivals_.push({at + config_.latency, &port, &payload});
   wake_.notify(to_sc_time(at + config_.latency - now()));
 }
@@ -110,7 +102,7 @@ void Hbm::reserve(const Pending& pending) {
   const Picoseconds end = std::max(channels_.front().round_up(last), now());
   if (extension != nullptr) {
     BandwidthServer alone = idle_channel_;
-    const ScaledTime undisturbed = alone.stream(now(), most);
+    const ScaledTime undisturbed = alone.stream_from(eligible, most);
     if (last != undisturbed) extension->contention = end - alone.round_up(undisturbed);
   }
   if (extension != nullptr && extension->ahead) return answer_ahead(pending, end);
@@ -127,16 +119,14 @@ void Hbm::observe(const Payload& payload, std::size_t channel, Bytes bytes) {
 
 void Hbm::answer(const Pending& pending) {
   if (pending.payload == nullptr) return take_withheld(*pending.port);
-  --queue_of(*pending.port).unanswered;
+  requests_of(*pending.port).end();
   take_withheld(*pending.port);
   pending.port->respond(*pending.payload);
 }
 
 void Hbm::answer_ahead(const Pending& pending, Picoseconds at) {
-  Queue& queue = queue_of(*pending.port);
-  --queue.unanswered;
-  queue.leaving.push_back(at);
-  if (pending.port->withheld() != nullptr) wake_for_place(*pending.port);
+  requests_of(*pending.port).end_at(at);
+  take_withheld(*pending.port);
   pending.port->respond(*pending.payload, at);
 }
 
@@ -144,7 +134,7 @@ void Hbm::take_withheld(TargetPort& port) {
   Payload* waiting = port.withheld();
   if (waiting == nullptr) return;
   const Picoseconds at = std::max(port.withheld_since(), now());
-  if (!has_place(port, at)) return wake_for_place(port);
+  if (!finds_place(port, at)) return;
   enter(port, *waiting, at);
   port.accept_withheld();
 }

@@ -11,6 +11,7 @@
 #include "models/memory/channel_observer.h"
 #include "models/memory/paged_store.h"
 #include "models/protocol/arbitration_queue.h"
+#include "models/protocol/outstanding_requests.h"
 #include "models/protocol/region_extension.h"
 #include "models/protocol/target_port.h"
 
@@ -57,14 +58,9 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
 
  private:
   struct Pending {
-    Picoseconds at;  ///< eligible, or due to be answered, or, without a payload: a place in the port's queue falls free
+    Picoseconds at;  ///< eligible, or due to be answered; without a payload: the port has a place
     TargetPort* port = nullptr;
     Payload* payload = nullptr;
-  };
-  /// The requests of a port that have a place in its queue.
-  struct Queue {
-    std::int64_t unanswered = 0;
-    std::vector<Picoseconds> leaving;  ///< the instants of answers that were sent ahead of them
   };
 
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
@@ -75,10 +71,11 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   void observe(const Payload& payload, std::size_t channel, Bytes bytes);
   void answer(const Pending& pending);
   void answer_ahead(const Pending& pending, Picoseconds at);
-  [[nodiscard]] bool has_place(const TargetPort& port, Picoseconds at);
+  [[nodiscard]] bool finds_place(TargetPort& port, Picoseconds at);
   void take_withheld(TargetPort& port);
-  void wake_for_place(TargetPort& port);
-  [[nodiscard]] Queue& queue_of(const TargetPort& port) { return queues_[static_cast<std::size_t>(port.id())]; }
+  [[nodiscard]] OutstandingRequests& requests_of(const TargetPort& port) {
+    return requests_[static_cast<std::size_t>(port.id())];
+  }
   [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
   void move_data(Payload& payload, const HbmRegion& region);
 
@@ -91,7 +88,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   std::vector<BandwidthServer> channels_;
   std::vector<ChannelStatistics> statistics_;
   InReverse<TargetPort> ports_;
-  std::vector<Queue> queues_;  // of each port
+  std::vector<OutstandingRequests> requests_;  // of each port
   ArbitrationQueue<Pending> arrivals_;
   ArbitrationQueue<Pending> answers_;
   sc_core::sc_event wake_;

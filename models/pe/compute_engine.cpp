@@ -5,7 +5,7 @@
 namespace kernwave {
 
 ComputeEngine::ComputeEngine(const sc_core::sc_module_name& name, std::int64_t queue_depth)
-    : sc_module(name), commands_("commands", *this), ends_(static_cast<std::size_t>(queue_depth)) {
+    : sc_module(name), commands_("commands", *this), places_(queue_depth) {
   KERNWAVE_HAS_PROCESS(ComputeEngine);
   SC_METHOD(answer);
   sensitive << answer_due_;
@@ -19,29 +19,27 @@ std::optional<Picoseconds> ComputeEngine::request(TargetPort& /*port*/, Payload&
   service.start = std::max(at, free_at_);
   service.end = service.start + duration(descriptor, service.start);
   free_at_ = service.end;
-  const Picoseconds accepted = std::max(at, ends_[next_]);
-  ends_[next_] = service.end;
-  if (++next_ == ends_.size()) next_ = 0;
+  const Picoseconds accepted = places_.take(at);
+  places_.leave(service.end);
 
   if (observer_ != nullptr) observer_->arrived(descriptor, accepted);
   auto* report = payload.get_extension<ExecutionReport>();
-  const bool ahead = report != nullptr && report->ahead && kept_ == 0;
+  const bool ahead = report != nullptr && report->ahead && !keeps_commands();
   ahead ? carry_out_ahead(service, *report) : keep(service);
   return accepted;
 }
 
-void ComputeEngine::carry_out_ahead(const Service& service, ExecutionReport& report) {
+void ComputeEngine::carry_out_ahead(Service service, ExecutionReport& report) {
   if (observer_ != nullptr) observer_->service_begins(descriptor_of(*service.payload), service.start);
   end_service(service, &report);
   if (report.awaited && commands_.presents(*service.payload)) return commands_.respond(*service.payload, service.end);
   if (report.announce) report.announced_end = service.end;
+  service.carried_out = true;
   unanswered_.push_back(service);
-  unanswered_[unanswered_.size() - 1].carried_out = true;
   if (unanswered_.size() == 1) answer_due_.notify();  // one notification answers all of an evaluation
 }
 
 void ComputeEngine::keep(const Service& service) {
-  ++kept_;
   unanswered_.push_back(service);
   if (unanswered_.size() > 1) return;
   begin_service();
@@ -78,7 +76,6 @@ void ComputeEngine::answer() {
     if (!service.carried_out) {
       if (service.end > now()) return answer_due_.notify(to_sc_time(service.end - now()));
       end_service(service, service.payload->get_extension<ExecutionReport>());
-      --kept_;
     }
     unanswered_.pop_front();
     if (!unanswered_.empty()) begin_service();

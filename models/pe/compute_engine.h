@@ -1,8 +1,6 @@
 // What the matrix and the vector engine share: an in-order queue served one command at a time.
 #pragma once
 
-#include <vector>
-
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/pe/ahead_account.h"
@@ -10,6 +8,7 @@
 #include "models/pe/pe_observer.h"
 #include "models/protocol/command.h"
 #include "models/protocol/descriptor.h"
+#include "models/protocol/queue_places.h"
 #include "models/protocol/target_port.h"
 
 namespace kernwave {
@@ -49,18 +48,19 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
     bool carried_out = false;  ///< ahead of its end
   };
 
-  void carry_out_ahead(const Service& service, ExecutionReport& report);
+  [[nodiscard]] bool keeps_commands() const noexcept {
+    return !unanswered_.empty() && !unanswered_[unanswered_.size() - 1].carried_out;
+  }
+  void carry_out_ahead(Service service, ExecutionReport& report);
   void keep(const Service& service);
   void begin_service() const;
   void end_service(const Service& service, ExecutionReport* report);
   void answer();
 
   TargetPort commands_;
-  std::vector<Picoseconds> ends_;  // of the last `queue_depth` commands, by number modulo the depth
-  std::size_t next_ = 0;           // number of the next command, modulo the depth
+  QueuePlaces places_;
   Picoseconds free_at_;            // the end of the last command
-  RingQueue<Service> unanswered_;
-  std::size_t kept_ = 0;  // of these, how many are still to be carried out
+  RingQueue<Service> unanswered_;  // those carried out ahead of their end come first
   sc_core::sc_event answer_due_;
   AheadAccount<EngineStatistics> statistics_;
   PeObserver* observer_ = nullptr;

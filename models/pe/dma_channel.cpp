@@ -16,7 +16,7 @@ DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Engine direction, co
       scratch_(scratch),
       commands_("commands", *this),
       memory_("memory", *this),
-      ends_(static_cast<std::size_t>(config.queue_depth)),
+      places_(config.queue_depth),
       port_(config.bandwidth) {
   KERNWAVE_HAS_PROCESS(DmaChannel);
   SC_METHOD(advance);
@@ -25,8 +25,8 @@ DmaChannel::DmaChannel(const sc_core::sc_module_name& name, Engine direction, co
 }
 
 std::optional<Picoseconds> DmaChannel::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
-  if (transfers_.size() == ends_.size()) return std::nullopt;
-  const Picoseconds accepted = std::max(at, place_free_at(first_number_ + transfers_.size()));
+  if (!places_.is_next_known()) return std::nullopt;
+  const Picoseconds accepted = places_.take(at);
   take(payload, at, accepted);
   return accepted;
 }
@@ -48,13 +48,14 @@ void DmaChannel::take(Payload& payload, Picoseconds arrival, Picoseconds accepte
 void DmaChannel::request_accepted(InitiatorPort& /*port*/) { wake_now(); }
 
 void DmaChannel::response(InitiatorPort& /*port*/, Payload& payload) {
+  outstanding_.end();
   answered(static_cast<MemoryRequest&>(payload), now());
 }
 
 bool DmaChannel::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
   auto& request = static_cast<MemoryRequest&>(payload);
   if (!transfers_[request.command - first_number_].ahead) return false;
-  leaving_memory_.push_back(at);
+  outstanding_.end_at(at);
   answered(request, at);
   return true;
 }
@@ -70,7 +71,6 @@ void DmaChannel::answered(const MemoryRequest& request, Picoseconds at) {
   if (has_first_data) transfer.contention += request.extension().contention;
   if (transfer.status == tlm::TLM_OK_RESPONSE) transfer.status = request.get_response_status();
   --transfer.requests_outstanding;
-  --outstanding_;
   if (scratch_.mode() == DataMode::full && direction_ == Engine::dma_read) copy_out(request, work_of(transfer));
   if (advancing_) return;  // it goes on from here
   stream_answered();
@@ -97,7 +97,7 @@ void DmaChannel::complete_finished() {
   while (!transfers_.empty() && transfers_.front().streamed) {
     const Transfer done = transfers_.front();
     if (!done.ahead && done.end > now()) return;
-    place_free_at(first_number_) = done.end;
+    places_.leave(done.end);
     transfers_.pop_front();
     ++first_number_;
     --setting_up_;
@@ -124,7 +124,7 @@ void DmaChannel::complete(const Transfer& transfer) {
   if (observer_ != nullptr) observe(transfer);
   transfer.command->set_response_status(transfer.status);
   if (Payload* waiting = commands_.withheld()) {
-    const Picoseconds accepted = std::max(commands_.withheld_since(), transfer.end);
+    const Picoseconds accepted = places_.take(commands_.withheld_since());
     take(*waiting, commands_.withheld_since(), accepted);
     commands_.accept_withheld(accepted);
   }
@@ -183,25 +183,14 @@ bool DmaChannel::send_requests() {
 /// When the next request may be sent, if that is now or, over a time-transparent path, known. If not, something wakes
 /// us.
 std::optional<Picoseconds> DmaChannel::next_request_at(const Transfer& transfer) {
-  if (memory_.busy() || outstanding_ == config_.max_outstanding) return std::nullopt;
+  if (memory_.busy() || outstanding_.unanswered() == config_.max_outstanding) return std::nullopt;
   const Picoseconds ready = std::max(transfer.requested, memory_.free_at());
-  const Picoseconds at = place_in_memory_at(ready);
+  const Picoseconds at = outstanding_.first_below(config_.max_outstanding, ready, now());
   // Answers that are still to come may leave a place before one that is known.
-  const bool decided = memory_.is_time_transparent() && (at == ready || outstanding_ == 0);
+  const bool decided = memory_.is_time_transparent() && (at == ready || outstanding_.unanswered() == 0);
   if (decided || at <= now()) return std::max(at, now());
   wake_at(at);
   return std::nullopt;
-}
-
-/// The first instant, not before `earliest`, at which fewer than `outstanding` requests are in the memory.
-Picoseconds DmaChannel::place_in_memory_at(Picoseconds earliest) {
-  const auto has_left = [this](Picoseconds leaving) { return leaving <= now(); };
-  leaving_memory_.erase(std::remove_if(leaving_memory_.begin(), leaving_memory_.end(), has_left),
-                        leaving_memory_.end());
-  const auto places = static_cast<std::size_t>(config_.max_outstanding - outstanding_);
-  if (leaving_memory_.size() < places) return earliest;
-  std::sort(leaving_memory_.begin(), leaving_memory_.end());
-  return std::max(earliest, leaving_memory_[leaving_memory_.size() - places]);
 }
 
 void DmaChannel::send_next_request(Transfer& transfer, Picoseconds at) {
@@ -229,7 +218,7 @@ void DmaChannel::send_next_request(Transfer& transfer, Picoseconds at) {
   transfer.all_requested = whole || transfer.row == region.rows;
   transfer.requested = at;
   ++transfer.requests_outstanding;
-  ++outstanding_;
+  outstanding_.begin();
   memory_.send(request, at - now());
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "models/base/bandwidth_server.h"
 #include "models/base/ring_queue.h"
@@ -14,14 +13,16 @@
 #include "models/pe/pe_scratch.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/initiator_port.h"
+#include "models/protocol/outstanding_requests.h"
+#include "models/protocol/queue_places.h"
 #include "models/protocol/target_port.h"
 
 namespace kernwave {
 
 /// Takes commands from the scheduler, sends requests to memory, moves bytes to or from scratch.
 ///
-/// A command passes three stations: `setup` (one command at a time), its requests (in order, at most `outstanding` of
-/// the channel in the memory at once; with a burst rule each interval of bytes without a gap is cut for itself), and
+/// A command passes three stations: `setup` (one command at a time), its requests (in order, at most `max_outstanding`
+/// of the channel in the memory at once; with a burst rule each interval of bytes without a gap is cut for itself), and
 /// its data phase, which occupies the port for ceil(bytes / bandwidth) from the first data on, or until the last
 /// response, whichever is later. Data phases follow one another in command order, without a gap where the data are
 /// there. With `overlap_commands` a command is set up while those before it stream; without it, when the one before it
@@ -82,7 +83,6 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   [[nodiscard]] bool set_up_next();
   [[nodiscard]] bool send_requests();
   [[nodiscard]] std::optional<Picoseconds> next_request_at(const Transfer& transfer);
-  [[nodiscard]] Picoseconds place_in_memory_at(Picoseconds earliest);
   void send_next_request(Transfer& transfer, Picoseconds at);
   void stream_answered();
   void complete_finished();
@@ -93,8 +93,6 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   void wake_at(Picoseconds time);
   void wake_now();
 
-  /// When the command of that number finds a place in the queue: at the end of the last one that had it.
-  [[nodiscard]] Picoseconds& place_free_at(std::size_t number) { return ends_[number % ends_.size()]; }
   [[nodiscard]] const DmaDescriptor& work_of(const Transfer& transfer) const;
   void fill_padding(const DmaDescriptor& dma);
   void copy_out(const MemoryRequest& request, const DmaDescriptor& dma);
@@ -114,10 +112,9 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   std::size_t setting_up_ = 0;     // index of the first transfer that is not set up
   std::size_t requesting_ = 0;     // index of the first transfer with requests to send
   std::size_t streaming_ = 0;      // index of the first transfer whose end is unknown
-  std::vector<Picoseconds> ends_;  // of the last `queue_depth` commands that were answered, by number modulo the depth
-  Picoseconds last_requested_;     // when the last command to do so had sent its requests
-  std::int64_t outstanding_ = 0;   // requests that are not answered
-  std::vector<Picoseconds> leaving_memory_;  // the instants of answers that came ahead of them
+  QueuePlaces places_;
+  Picoseconds last_requested_;  // when the last command to do so had sent its requests
+  OutstandingRequests outstanding_;
   BandwidthServer port_;
   Picoseconds last_end_;
   bool advancing_ = false;  // inside advance(): a target that answers at once needs no wake-up

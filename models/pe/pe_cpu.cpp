@@ -96,13 +96,7 @@ Completion PeCpu::submit_awaited(const Descriptor& descriptor, SourceLocation wh
   const Completion completion = command.completion;
   command.report.awaited = command.report.ahead;
   present(command);
-  if (announced_end_) {
-    awaited_ = completion;
-    pass_to(*announced_end_, cause);
-    awaited_ = Completion{};
-  } else {
-    await(completion, cause);
-  }
+  await(completion, cause);
   return completion;
 }
 
@@ -122,8 +116,7 @@ void PeCpu::pass_to(Picoseconds instant, TimeCause cause) {
 
 Command& PeCpu::acquire_command(const Descriptor& descriptor, SourceLocation where) {
   last_location_ = where;
-  announced_end_.reset();
-  if (releases_.empty()) completions_.forget_complete(reached());
+  completions_.forget_complete(reached());
   Command& command = pool_.acquire(descriptor);
   command.descriptor.id = OperationId{id_, next_sequence_++};
   command.report.where = where;
@@ -140,9 +133,7 @@ void PeCpu::present(Command& command) {
   ledger_.activity_begins();
   ledger_.moved(reached());
   if (observer_ != nullptr) observer_->submitted({command.descriptor, last_location_, command.completion, local_time_});
-  presented_ = &command;
   commands_.send(command, local_time_ - now());
-  presented_ = nullptr;
   if (command.report.announced_end) take_announced_end(command);
   if (command.report.awaited) return;  // it was passed on at once
   if (commands_.busy()) {
@@ -162,8 +153,7 @@ void PeCpu::take_announced_end(Command& command) {
   const Picoseconds end = *command.report.announced_end;
   if (!takes_ahead(command, end)) return;
   command.end_is_taken = true;
-  operation_ends_at(command, end);
-  if (!releases_.empty()) release_slots();
+  end_operation(command, end);
 }
 
 bool PeCpu::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picoseconds at) {
@@ -171,15 +161,7 @@ bool PeCpu::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picosecond
   note_response(command, at);
   if (command.end_is_taken) return true;
   if (!takes_ahead(command, at)) return false;
-  if (command.report.awaited && presented_ == &command) {  // in the return value of its submission
-    announced_end_ = at;
-    end_operation(command);
-    return true;
-  }
-  operation_ends_at(command, at);
-  if (!releases_.empty()) release_slots();
-  const bool last = draining_ && completions_.open_count() == 0;
-  if (command.completion == awaited_ || last) wake_.notify();
+  end_operation(command, at);
   return true;
 }
 
@@ -249,16 +231,19 @@ void PeCpu::release_slots() {
   }
 }
 
+/// Notes the ends of its users as they become known: their completions may be forgotten before the last one is.
 bool PeCpu::release_if_due(Release& release) {
-  std::int64_t& released = released_[static_cast<std::size_t>(release.direction)];
-  if (release.number != released) return false;
+  bool all_known = true;
   for (const Completion user : release.users) {
-    if (!completions_.has_known_end(user)) return false;
+    const bool known = completions_.has_known_end(user);
+    if (known) release.not_before = std::max(release.not_before, completions_.end_of(user));
+    all_known = all_known && known;
   }
+  std::int64_t& released = released_[static_cast<std::size_t>(release.direction)];
+  if (!all_known || release.number != released) return false;
   ++released;
   Picoseconds& at = released_at_[static_cast<std::size_t>(release.direction)];
   at = std::max({release.not_before, now(), at});
-  for (const Completion user : release.users) at = std::max(at, completions_.end_of(user));
   if (observer_ != nullptr) observer_->slot_released(id_, release.direction, at, release.users);
   queues_->release_slot(release.direction, at);
   return true;
@@ -316,30 +301,22 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
                          command.report.where.file, command.report.where.line,
                          of_a_message ? queues_->problem() : "was answered with " + payload.get_response_string());
   }
-  end_operation(command);
-  if (!releases_.empty()) release_slots();
-  const bool last = draining_ && completions_.open_count() == 0;
-  if (command.completion == awaited_ || last || !error_.empty()) wake_.notify();
+  end_operation(command, now());
+  if (!error_.empty()) wake_.notify();
 }
 
-void PeCpu::end_operation(const Command& command) {
+/// It ends at that instant, now or later.
+void PeCpu::end_operation(const Command& command, Picoseconds end) {
   if (observer_ != nullptr) {
     observer_->completed({command.descriptor, command.report.where, command.completion, command.issued,
                           command.report.start, command.report.end});
   }
-  completions_.complete(command.completion);
-  ledger_.activity_ends();
-}
-
-/// Its end is known ahead of time.
-void PeCpu::operation_ends_at(const Command& command, Picoseconds end) {
-  if (observer_ != nullptr) {
-    observer_->completed({command.descriptor, command.report.where, command.completion, command.issued,
-                          command.report.start, command.report.end});
-  }
-  completions_.complete_at(command.completion, end);
+  completions_.complete(command.completion, end);
   ledger_.moved(end);
   ledger_.activity_ends();
+  if (!releases_.empty()) release_slots();
+  const bool last = draining_ && completions_.open_count() == 0;
+  if (command.completion == awaited_ || last) wake_.notify();
 }
 
 std::string PeCpu::describe_wait() const {

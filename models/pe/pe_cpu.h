@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -131,8 +130,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   void present(Command& command);
   [[nodiscard]] bool takes_ahead(const Command& command, Picoseconds end) const;
   void take_announced_end(Command& command);
-  void end_operation(const Command& command);
-  void operation_ends_at(const Command& command, Picoseconds end);
+  void end_operation(const Command& command, Picoseconds end);
   void note_response(const Command& command, Picoseconds at);
   /// See above; never later than `local_time_`.
   [[nodiscard]] Picoseconds reached() const noexcept { return std::max(reached_, now()); }
@@ -168,9 +166,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   Completion awaited_;     // whose completion wakes the thread
   bool draining_ = false;  // the last completion wakes the thread
   Picoseconds local_time_;
-  Picoseconds reached_;                       // the last instant that was not awaited in simulated time
-  const Command* presented_ = nullptr;        // that is being sent
-  std::optional<Picoseconds> announced_end_;  // of the operation that is being submitted
+  Picoseconds reached_;  // the last instant that was not awaited in simulated time
   AheadAccount<StallAccount, SpentTime> account_;
   std::int64_t next_sequence_ = 0;
   std::string error_;  // the first answer of an engine that was one

@@ -53,10 +53,9 @@ PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& co
     : sc_module(name),
       ledger_(ledger),
       dispatch_time_(Clock(config.clock)(config.scheduler.dispatch_latency)),
-      queue_depth_(static_cast<std::size_t>(config.scheduler.queue_depth)),
       commands_("commands", *this),
       engine_list_(engines),
-      dispatched_at_(queue_depth_),
+      places_(config.scheduler.queue_depth),
       composites_(dispatch_time_, config.dma.overlap_commands) {
   InitiatorPort::Client& client = *this;
   for (const EngineRow& row : engines) {
@@ -70,7 +69,7 @@ PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& co
 }
 
 std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
-  if (queue_.size() == queue_depth_) {
+  if (!places_.is_next_known()) {
     keep(payload);
     return std::nullopt;
   }
@@ -87,9 +86,7 @@ std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& p
 }
 
 Picoseconds PeScheduler::accept(Payload& payload, Picoseconds presented) {
-  const Picoseconds place_free = dispatched_at_[static_cast<std::size_t>(accepted_) % queue_depth_];
-  const Picoseconds accepted = std::max(presented, place_free);
-  ++accepted_;
+  const Picoseconds accepted = places_.take(presented);
   queue_.push_back({&payload, accepted});
   if (observer_ != nullptr) observer_->accepted(descriptor_of(payload), presented, accepted);
   return accepted;
@@ -113,7 +110,7 @@ bool PeScheduler::hand_on_next() {
   } else if (!hand_on(payload, engine->engine, at)) {
     return false;
   }
-  dispatched_at_[static_cast<std::size_t>(dispatched_++) % queue_depth_] = at;
+  places_.leave(at);
   last_dispatched_ = at;
   queue_.pop_front();
   take_withheld();

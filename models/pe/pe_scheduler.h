@@ -14,6 +14,7 @@
 #include "models/protocol/command.h"
 #include "models/protocol/descriptor.h"
 #include "models/protocol/initiator_port.h"
+#include "models/protocol/queue_places.h"
 #include "models/protocol/target_port.h"
 #include "models/run/run_ledger.h"
 
@@ -95,14 +96,11 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   SimulatedTime now;
   RunLedger& ledger_;
   Picoseconds dispatch_time_;
-  std::size_t queue_depth_;
   TargetPort commands_;
   const EngineList& engine_list_;
   std::vector<std::unique_ptr<InitiatorPort>> engines_;  // by Engine; none of the scheduler itself
   RingQueue<Entry> queue_;                               // accepted, not yet dispatched
-  std::vector<Picoseconds> dispatched_at_;  // of the last `queue_depth` commands, by number modulo the depth
-  std::int64_t accepted_ = 0;
-  std::int64_t dispatched_ = 0;
+  QueuePlaces places_;
   Picoseconds last_dispatched_;
   Picoseconds shared_until_{-1};  // the end of the last composite; none is known while one is in flight
   Picoseconds last_complete_;     // the latest end of a composite that is known

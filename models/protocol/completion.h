@@ -41,15 +41,8 @@ class CompletionTable {
     return Completion{slot, records_[slot].generation};
   }
 
-  /// The operation is complete.
-  void complete(Completion completion) {
-    records_[completion.slot].generation = 0;
-    free_.push_back(completion.slot);
-    --open_;
-  }
-
-  /// The operation will be complete at `end`.
-  void complete_at(Completion completion, Picoseconds end) {
+  /// The operation is complete at `end`, now or later.
+  void complete(Completion completion, Picoseconds end) {
     records_[completion.slot].end = end;
     ending_.push_back(completion.slot);
     last_end_ = std::max(last_end_, end);

@@ -178,7 +178,7 @@ class Reader : public sc_core::sc_module, private InitiatorPort::Client {
   };
 
   Reader(const sc_core::sc_module_name& name, bool ahead) : sc_module(name), port_("port", *this), ahead_(ahead) {
-    SC_HAS_PROCESS(Reader);
+    KERNWAVE_HAS_PROCESS(Reader);
     SC_METHOD(send);
     sensitive << send_;
   }
