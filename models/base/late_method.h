@@ -8,8 +8,8 @@
 namespace kernwave {
 
 /// Calls a member function of its owner when it is notified. Process and event are made by the first notification, for
-/// they take more than a kilobyte and most ports of a machine never need theirs. A child, then, of the process that was
-/// the first to need it.
+/// they take more than a kilobyte, and most ports and links of a machine never need theirs. A child, then, of the
+/// process that was the first to need it.
 template <typename Owner>
 class LateMethod {
  public:
@@ -18,12 +18,16 @@ class LateMethod {
   LateMethod(const char* name, Owner& owner, Body body) noexcept : name_(name), owner_(owner), body_(body) {}
 
   /// While the simulation runs. As `sc_event::notify`: the earliest notification that is pending counts.
-  void notify(const sc_core::sc_time& delay) {
-    if (due_ == nullptr) make();
-    due_->notify(delay);
-  }
+  void notify(const sc_core::sc_time& delay) { due().notify(delay); }
+  /// In this evaluation.
+  void notify() { due().notify(); }
 
  private:
+  [[nodiscard]] sc_core::sc_event& due() {
+    if (due_ == nullptr) make();
+    return *due_;
+  }
+
   void make() {
     due_ = std::make_unique<sc_core::sc_event>();
     sc_core::sc_spawn_options options;

@@ -14,10 +14,6 @@ IpcqLink::IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config
     : sc_module(name), hop_(config.hop_latency), stream_(config.bandwidth) {
   if (config.hop_latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the hop must be at least 1 ps");
   for (std::int64_t id = 0; id < pairs; ++id) pairs_.add(id, *this);
-  KERNWAVE_HAS_PROCESS(IpcqLink);
-  SC_METHOD(serve);
-  sensitive << wake_;
-  dont_initialize();
 }
 
 std::optional<Picoseconds> IpcqLink::request(TargetPort& port, Payload& payload, Picoseconds at) {

@@ -3,6 +3,7 @@
 
 #include "models/base/bandwidth_server.h"
 #include "models/base/in_reverse.h"
+#include "models/base/late_method.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
@@ -64,7 +65,7 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
   InReverse<Pair> pairs_;
   ArbitrationQueue<Pending> arrivals_;    // by the instant at which they are eligible
   ArbitrationQueue<Pending> deliveries_;  // by the instant of their last byte
-  sc_core::sc_event wake_;
+  LateMethod<IpcqLink> wake_{"serve", *this, &IpcqLink::serve};
   LinkStatistics statistics_;
 };
 

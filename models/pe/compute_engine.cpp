@@ -5,12 +5,7 @@
 namespace kernwave {
 
 ComputeEngine::ComputeEngine(const sc_core::sc_module_name& name, std::int64_t queue_depth)
-    : sc_module(name), commands_("commands", *this), places_(queue_depth) {
-  KERNWAVE_HAS_PROCESS(ComputeEngine);
-  SC_METHOD(answer);
-  sensitive << answer_due_;
-  dont_initialize();
-}
+    : sc_module(name), commands_("commands", *this), places_(queue_depth) {}
 
 std::optional<Picoseconds> ComputeEngine::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
   const Descriptor& descriptor = descriptor_of(payload);

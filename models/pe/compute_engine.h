@@ -1,6 +1,7 @@
 // What the matrix and the vector engine share: an in-order queue served one command at a time.
 #pragma once
 
+#include "models/base/late_method.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/pe/ahead_account.h"
@@ -61,7 +62,7 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
   QueuePlaces places_;
   Picoseconds free_at_;            // the end of the last command
   RingQueue<Service> unanswered_;  // those carried out ahead of their end come first
-  sc_core::sc_event answer_due_;
+  LateMethod<ComputeEngine> answer_due_{"answer", *this, &ComputeEngine::answer};
   AheadAccount<EngineStatistics> statistics_;
   PeObserver* observer_ = nullptr;
 };

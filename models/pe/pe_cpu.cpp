@@ -102,10 +102,11 @@ Completion PeCpu::submit_awaited(const Descriptor& descriptor, SourceLocation wh
 
 /// What is awaited happens at that instant, which is known: the program goes on there, in simulated time or ahead.
 void PeCpu::pass_to(Picoseconds instant, TimeCause cause) {
-  const ProgramWait wait = wait_from(local_time_, cause);
+  const Picoseconds from = local_time_;
   reached_ = std::max(reached_, instant);
   advance_to(instant, cause);
   if (observer_ != nullptr) {
+    const ProgramWait wait = wait_from(from, cause);
     observer_->wait_begins(wait);
     observer_->wait_ends(wait, local_time_);
   }

@@ -23,10 +23,6 @@ PeIpcq::PeIpcq(const sc_core::sc_module_name& name, const IpcqConfig& config, Pe
     links_[index(direction)] = std::make_unique<Link>(other, std::string(name_of(direction)),
                                                       static_cast<std::int64_t>(index(direction)), receiver, sender);
   }
-  KERNWAVE_HAS_PROCESS(PeIpcq);
-  SC_METHOD(advance);
-  sensitive << wake_;
-  dont_initialize();
 }
 
 Bytes PeIpcq::slots_need(Bytes slot_bytes) const noexcept {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/base/direction.h"
+#include "models/base/late_method.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
@@ -166,7 +167,7 @@ class PeIpcq : public sc_core::sc_module,
   std::uint8_t nothing_ = 0;  // what a returned credit carries
   bool advancing_ = false;
   bool again_ = false;  // advance() has something to do in a direction that it has been through
-  sc_core::sc_event wake_;
+  LateMethod<PeIpcq> wake_{"advance", *this, &PeIpcq::advance};
   EngineStatistics sends_;
   std::int64_t receives_ = 0;
   std::string problem_;

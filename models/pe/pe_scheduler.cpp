@@ -62,10 +62,6 @@ PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& co
     const bool is_itself = row.service == EngineService::parts;
     engines_.push_back(is_itself ? nullptr : std::make_unique<InitiatorPort>(std::string(row.name).c_str(), client));
   }
-  KERNWAVE_HAS_PROCESS(PeScheduler);
-  SC_METHOD(dispatch);
-  sensitive << wake_;
-  dont_initialize();
 }
 
 std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/base/late_method.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
@@ -104,7 +105,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   Picoseconds last_dispatched_;
   Picoseconds shared_until_{-1};  // the end of the last composite; none is known while one is in flight
   Picoseconds last_complete_;     // the latest end of a composite that is known
-  sc_core::sc_event wake_;
+  LateMethod<PeScheduler> wake_{"dispatch", *this, &PeScheduler::dispatch};
 
   CompositeSequencer composites_;
   CommandPool parts_;

@@ -49,9 +49,9 @@ class CompletionTable {
     --open_;
   }
 
-  /// Frees the slots of those that are complete at that instant, which never descends.
+  /// Frees the slots of those that are complete at that instant, which never descends. Does so only when slots run out.
   void forget_complete(Picoseconds at) {
-    if (!free_.empty() || ending_.empty()) return;
+    if (!free_.empty() || records_.size() < least_records) return;
     const auto complete = [this, at](std::uint32_t slot) {
       if (records_[slot].end > at) return false;
       records_[slot].generation = 0;
@@ -88,6 +88,7 @@ class CompletionTable {
   }
 
  private:
+  static constexpr std::size_t least_records = 32;  // so that many are freed by one search
   static constexpr Picoseconds unknown{std::numeric_limits<std::int64_t>::max()};
 
   struct Record {

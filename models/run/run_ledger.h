@@ -64,7 +64,7 @@ class RunLedger {
   /// The last instant at which there was progress.
   [[nodiscard]] Picoseconds moved_at() const noexcept { return moved_at_; }
   /// Whether a run in which nothing moves from one instant to the other ends in between.
-  [[nodiscard]] bool stalls(Picoseconds from, Picoseconds to) const noexcept {
+  [[nodiscard]] bool stalls(Picoseconds from, Picoseconds to) const {
     return no_progress_limit_ != Picoseconds(0) && to - from >= no_progress_limit_;
   }
   /// For how long `run_to_end` goes on without progress; 0: for ever.
