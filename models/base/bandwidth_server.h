@@ -30,6 +30,13 @@ class BandwidthServer {
     return free_at_;
   }
 
+  /// Streams something that takes that long, whatever it has of bytes, from `earliest` or from the end of the previous
+  /// stream.
+  constexpr void occupy(Picoseconds earliest, Picoseconds time) {
+    const ScaledTime start = scaled(earliest);
+    free_at_ = (free_at_ > start ? free_at_ : start) + scaled(time);
+  }
+
   /// The stream that was last added cannot end before `time` (its data arrive later than the rate alone allows).
   /// `time` is itself rounded up: the same picosecond is not later, or the next stream would inherit the rounding.
   constexpr void hold_until(Picoseconds time) {

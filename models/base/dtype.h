@@ -10,6 +10,7 @@ namespace kernwave {
 
 /// Storage types. Arithmetic on f16 and bf16 is carried out in f32; `boolean` is one byte, 0 or 1.
 enum class DType : std::uint8_t { f32, f16, bf16, int32, boolean };
+inline constexpr std::size_t dtype_count = 5;
 
 [[nodiscard]] constexpr std::int64_t size_of(DType dtype) noexcept {
   switch (dtype) {

@@ -7,6 +7,7 @@
 
 #include "models/base/dtype.h"
 #include "models/base/quantity.h"
+#include "models/config/given_timing.h"
 
 namespace kernwave {
 
@@ -47,6 +48,7 @@ struct GemmConfig {
   std::int64_t bf16_cycles = 1;
   std::int64_t clock_multiple = 1;  ///< the engine's clock, that of its scratch port too, in clocks of the PE
   std::int64_t queue_depth = 16;
+  ServiceTiming timing;  ///< in the place of array, dataflow and scratch bandwidth
 };
 
 /// Cycles of one vector (`lanes` elements) by group of operations.
@@ -70,6 +72,7 @@ struct MathConfig {
   MathCycles cycles;
   std::int64_t clock_multiple = 1;  ///< the engine's clock in clocks of the PE
   std::int64_t queue_depth = 16;
+  ServiceTiming timing;  ///< in the place of lanes and cycles
 };
 
 struct ScratchConfig {
@@ -89,6 +92,7 @@ struct DmaConfig {
   /// Longest request, a power of two; requests are then naturally aligned powers of two, as AXI-like memories expect.
   /// 0: one request a command, which our own memory takes whole.
   Bytes burst{0};
+  TransferTiming timing;  ///< in the place of setup and bandwidth
 };
 
 /// Which PEs the queues of a PE lead to.
@@ -106,6 +110,7 @@ struct IpcqConfig {
   Picoseconds hop_latency{100'000};      ///< from sending a message to its first data
   Bytes slot_bytes{0};                   ///< 0: as large as the kernel's largest message
   bool shared_per_cube = false;          ///< the PEs of a cube share one link a direction
+  LinkTiming timing;                     ///< in the place of the bandwidth
 };
 
 struct PeConfig {
@@ -145,6 +150,7 @@ struct HbmConfig {
 struct InterconnectConfig {
   Bandwidth bandwidth{256'000'000'000};  ///< of one cube's port: what it sends to other cubes
   Picoseconds hop_latency{100'000};      ///< of one hop, there or back
+  LinkTiming timing;                     ///< in the place of the bandwidth
 };
 
 /// How a run is watched. Nothing of the machine.

@@ -11,7 +11,7 @@ IpcqLink::Pair::Pair(std::int64_t id, IpcqLink& link)
     : input(("in" + std::to_string(id)).c_str(), link, id), output(("out" + std::to_string(id)).c_str(), link) {}
 
 IpcqLink::IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config, std::int64_t pairs)
-    : sc_module(name), hop_(config.hop_latency), stream_(config.bandwidth) {
+    : sc_module(name), hop_(config.hop_latency), timing_(config.timing), stream_(config.bandwidth) {
   if (config.hop_latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the hop must be at least 1 ps");
   for (std::int64_t id = 0; id < pairs; ++id) pairs_.add(id, *this);
 }
@@ -40,7 +40,11 @@ void IpcqLink::enter(const Pending& message) {
   }
   const Bytes bytes(static_cast<std::int64_t>(message.payload->get_data_length()));
   const Picoseconds start = std::max(stream_.free_at(), now());
-  stream_.stream(now(), bytes);
+  if (timing_) {
+    stream_.occupy(now(), timing_.function(bytes, start));
+  } else {
+    stream_.stream(now(), bytes);
+  }
   ++statistics_.messages;
   statistics_.bytes += bytes;
   statistics_.busy += stream_.free_at() - start;

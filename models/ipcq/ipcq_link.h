@@ -61,6 +61,7 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
 
   SimulatedTime now;
   Picoseconds hop_;
+  LinkTiming timing_;
   BandwidthServer stream_;
   InReverse<Pair> pairs_;
   ArbitrationQueue<Pending> arrivals_;    // by the instant at which they are eligible

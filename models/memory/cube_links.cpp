@@ -24,7 +24,7 @@ CubeLinks::CubeLinks(const sc_core::sc_module_name& name, const SystemConfig& co
     ports_.add(("port" + std::to_string(id)).c_str(), requests, id);
   }
   for (std::int64_t id = 0; id < config.cubes; ++id) {
-    cubes_.add("memory" + std::to_string(id), responses, config_.bandwidth);
+    cubes_.add("memory" + std::to_string(id), responses, config_);
   }
   KERNWAVE_HAS_PROCESS(CubeLinks);
   SC_METHOD(advance);
@@ -115,12 +115,20 @@ void CubeLinks::advance() {
 }
 
 /// Decided a hop after the request came; counted from when it came.
+void CubeLinks::Cube::send(Picoseconds earliest, Bytes bytes) {
+  if (timing) {
+    link.occupy(earliest, timing.function(bytes, std::max(earliest, link.free_at())));
+  } else {
+    link.stream(earliest, bytes);
+  }
+  sent += bytes;
+}
+
 void CubeLinks::send_write(Request request) {
   Cube& cube = place(requester(request));
   const Picoseconds came = request.at - config_.hop_latency;
   const Picoseconds start = std::max(came, cube.link.free_at());
-  cube.link.stream(came, length_of(*request.payload));
-  cube.sent += length_of(*request.payload);
+  cube.send(came, length_of(*request.payload));
   const bool streams = request.payload->get_extension<RegionExtension>() != nullptr;
   request.link_wait = start - came;
   request.link_time = cube.link.free_at() - start;
@@ -135,8 +143,7 @@ void CubeLinks::send_answer(Request request) {
   auto* extension = request.payload->get_extension<RegionExtension>();
   const Picoseconds from = extension != nullptr ? extension->first_data : answered;
   const Picoseconds start = std::max(cube.link.free_at(), from);
-  cube.link.stream(from, length_of(*request.payload));
-  cube.sent += length_of(*request.payload);
+  cube.send(from, length_of(*request.payload));
   if (extension != nullptr) {
     extension->first_data += way(request);
     extension->contention = std::max(extension->contention, start - from);

@@ -56,12 +56,16 @@ class CubeLinks : public sc_core::sc_module, private TargetPort::Client, private
     Picoseconds link_time;  ///< of a write: on the link
   };
   struct Cube {
-    Cube(const std::string& name, InitiatorPort::Client& client, Bandwidth bandwidth)
-        : memory(name.c_str(), client), link(bandwidth) {}
+    Cube(const std::string& name, InitiatorPort::Client& client, const InterconnectConfig& config)
+        : memory(name.c_str(), client), timing(config.timing), link(config.bandwidth) {}
+
+    /// Data of a transfer pass the port from `earliest` on, behind those before them.
+    void send(Picoseconds earliest, Bytes bytes);
 
     InitiatorPort memory;
     RingQueue<Request> arrived;      // for the memory, in the order in which it gets them
     std::vector<Request> in_memory;  // looked up by payload
+    LinkTiming timing;
     BandwidthServer link;
     Bytes sent;
   };

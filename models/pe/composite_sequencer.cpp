@@ -151,6 +151,7 @@ Payload* CompositeSequencer::ended(CompositeStage stage, const Command& part, Pi
   if (part.is_response_error() && (composite.failed_part == 0 || part_number < composite.failed_part)) {
     composite.failed_part = part_number;
     composite.status = part.get_response_status();
+    composite.problem = part.report.problem;
   }
   return --composite.left == 0 ? complete(composite, at) : nullptr;
 }
@@ -162,6 +163,7 @@ Payload* CompositeSequencer::complete(InFlight& composite, Picoseconds at) {
   if (auto* report = payload->get_extension<ExecutionReport>()) {
     report->start = composite.start;
     report->end = at;
+    report->problem = composite.problem;
   }
   forget_complete();
   return payload;

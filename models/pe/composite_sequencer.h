@@ -68,6 +68,7 @@ class CompositeSequencer {
     Picoseconds start;
     std::int32_t failed_part = 0;
     tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;  ///< or the error of the failed part of least number
+    std::string problem;                                     ///< of that part
   };
   struct Stage {
     std::size_t presenting = 0;  ///< position of the composite of the next part to present

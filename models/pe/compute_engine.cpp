@@ -1,5 +1,7 @@
 #include "models/pe/compute_engine.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace kernwave {
@@ -11,17 +13,32 @@ std::optional<Picoseconds> ComputeEngine::request(TargetPort& /*port*/, Payload&
   const Descriptor& descriptor = descriptor_of(payload);
   Service service;
   service.payload = &payload;
+  auto* report = payload.get_extension<ExecutionReport>();
   service.start = std::max(at, free_at_);
-  service.end = service.start + duration(descriptor, service.start);
+  service.end = service.start;
+  try {
+    service.end += duration(descriptor, {service.start, service.start == free_at_});
+  } catch (const TimingError& error) {
+    service.fails = true;
+    if (report != nullptr) report->problem = error.what();
+  }
   free_at_ = service.end;
   const Picoseconds accepted = places_.take(at);
   places_.leave(service.end);
 
   if (observer_ != nullptr) observer_->arrived(descriptor, accepted);
-  auto* report = payload.get_extension<ExecutionReport>();
   const bool ahead = report != nullptr && report->ahead && !keeps_commands();
   ahead ? carry_out_ahead(service, *report) : keep(service);
   return accepted;
+}
+
+ServiceTime ComputeEngine::given_time(const ServiceTiming& timing, const Descriptor& descriptor, ServiceStart start) {
+  const ServiceTime time = timing.function(descriptor, start);
+  if (time.taken < Picoseconds(0) || time.least < Picoseconds(0) || time.least > time.taken) {
+    throw TimingError(
+        fmt::format("{} gives it {} ps, and at least {} ps", timing.name, time.taken.count(), time.least.count()));
+  }
+  return time;
 }
 
 void ComputeEngine::carry_out_ahead(Service service, ExecutionReport& report) {
@@ -51,7 +68,7 @@ void ComputeEngine::begin_service() const {
 /// The command takes effect, and is accounted for.
 void ComputeEngine::end_service(const Service& service, ExecutionReport* report) {
   const Descriptor& descriptor = descriptor_of(*service.payload);
-  execute(descriptor);
+  if (!service.fails) execute(descriptor);
   EngineStatistics one;
   one.operations = 1;
   one.flops = flops_of(descriptor);
@@ -61,7 +78,7 @@ void ComputeEngine::end_service(const Service& service, ExecutionReport* report)
     report->start = service.start;
     report->end = service.end;
   }
-  service.payload->set_response_status(tlm::TLM_OK_RESPONSE);
+  service.payload->set_response_status(service.fails ? tlm::TLM_GENERIC_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
   if (observer_ != nullptr) observer_->service_ends(descriptor, service.end);
 }
 

@@ -4,6 +4,7 @@
 #include "models/base/late_method.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
+#include "models/config/given_timing.h"
 #include "models/pe/ahead_account.h"
 #include "models/pe/engine_statistics.h"
 #include "models/pe/pe_observer.h"
@@ -33,10 +34,14 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
  protected:
   ComputeEngine(const sc_core::sc_module_name& name, std::int64_t queue_depth);
 
-  /// How long the command takes from `start`.
-  [[nodiscard]] virtual Picoseconds duration(const Descriptor& descriptor, Picoseconds start) = 0;
+  /// How long the command takes from `start`. Throws TimingError: it is then answered with an error.
+  [[nodiscard]] virtual Picoseconds duration(const Descriptor& descriptor, ServiceStart start) = 0;
   /// Carries the command out on scratch, at its end.
   virtual void execute(const Descriptor& descriptor) = 0;
+
+  /// What a timing gives; throws TimingError where that is no time.
+  [[nodiscard]] static ServiceTime given_time(const ServiceTiming& timing, const Descriptor& descriptor,
+                                              ServiceStart start);
 
   SimulatedTime now;
 
@@ -46,6 +51,7 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
     Payload* payload = nullptr;
     Picoseconds start;
     Picoseconds end;
+    bool fails = false;        ///< nobody knows how long it takes
     bool carried_out = false;  ///< ahead of its end
   };
 
@@ -60,7 +66,7 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
 
   TargetPort commands_;
   QueuePlaces places_;
-  Picoseconds free_at_;            // the end of the last command
+  Picoseconds free_at_{-1};        // the end of the last command; none yet
   RingQueue<Service> unanswered_;  // those carried out ahead of their end come first
   LateMethod<ComputeEngine> answer_due_{"answer", *this, &ComputeEngine::answer};
   AheadAccount<EngineStatistics> statistics_;

@@ -27,8 +27,6 @@ class CreditProvider {
   virtual void take_credit(Direction direction, Picoseconds at) = 0;
   /// The oldest slot that is not released is free from `at`, now or later, on.
   virtual void release_slot(Direction direction, Picoseconds at) = 0;
-  /// Why the last receive that failed did; empty when none has.
-  [[nodiscard]] virtual const std::string& problem() const noexcept = 0;
 
  protected:
   ~CreditProvider() = default;

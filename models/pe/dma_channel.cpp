@@ -1,5 +1,7 @@
 #include "models/pe/dma_channel.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -110,11 +112,12 @@ void DmaChannel::complete_finished() {
 void DmaChannel::complete(const Transfer& transfer) {
   const Descriptor& descriptor = descriptor_of(*transfer.command);
   // In service from the start of its setup, or from the end of the command before it under which that was hidden.
-  const Picoseconds start = std::max(transfer.setup_done - config_.setup, last_end_);
+  const Picoseconds start = std::max(transfer.setup_begins, last_end_);
   EngineStatistics one;
   one.operations = 1;
   one.bytes = descriptor.dma().region.bytes();
   one.busy = transfer.end - start;
+  one.given_port = transfer.port;
   statistics_.add(transfer.end, now(), one);
   last_end_ = transfer.end;
   if (auto* report = transfer.command->get_extension<ExecutionReport>()) {
@@ -133,8 +136,8 @@ void DmaChannel::complete(const Transfer& transfer) {
 
 void DmaChannel::observe(const Transfer& transfer) const {
   const Descriptor& descriptor = descriptor_of(*transfer.command);
-  observer_->transferred(descriptor, {transfer.arrival, transfer.setup_done - config_.setup, transfer.requested,
-                                      transfer.first_data, transfer.last_response, transfer.contention, transfer.end});
+  observer_->transferred(descriptor, {transfer.arrival, transfer.setup_begins, transfer.requested, transfer.first_data,
+                                      transfer.last_response, transfer.contention, transfer.end});
   observer_->service_ends(descriptor, transfer.end);
   if (setting_up_ > 0) observe_front();
 }
@@ -142,7 +145,7 @@ void DmaChannel::observe(const Transfer& transfer) const {
 /// The first command has been set up, or the one before it has ended.
 void DmaChannel::observe_front() const {
   const Transfer& front = transfers_.front();
-  observer_->service_begins(descriptor_of(*front.command), std::max(front.setup_done - config_.setup, last_end_));
+  observer_->service_begins(descriptor_of(*front.command), std::max(front.setup_begins, last_end_));
 }
 
 /// Setups are serial: the next one starts when the command before it has sent its requests (without overlap: has
@@ -153,19 +156,39 @@ bool DmaChannel::set_up_next() {
   if (previous_is_ahead) return false;
   Transfer& transfer = transfers_[setting_up_];
   const Picoseconds previous = config_.overlap_commands ? last_requested_ : last_end_;
-  transfer.setup_done = std::max(transfer.accepted, previous) + config_.setup;
+  transfer.setup_begins = std::max(transfer.accepted, previous);
+  transfer.setup_done = transfer.setup_begins + setup_of(transfer);
   transfer.requested = transfer.setup_done;
   ++setting_up_;
   if (observer_ != nullptr && setting_up_ == 1) observe_front();
   return true;
 }
 
+/// A command of which nobody knows how long it takes ends with an error, and asks the memory for nothing.
+Picoseconds DmaChannel::setup_of(Transfer& transfer) const {
+  if (!config_.timing) return config_.setup;
+  try {
+    const TransferTime time = config_.timing.function(descriptor_of(*transfer.command), transfer.setup_begins);
+    if (time.setup >= Picoseconds(0) && time.port >= Picoseconds(0)) {
+      transfer.port = time.port;
+      return time.setup;
+    }
+    throw TimingError(fmt::format("{} gives it {} ps of setup and {} ps of the port", config_.timing.name,
+                                  time.setup.count(), time.port.count()));
+  } catch (const TimingError& error) {
+    transfer.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    if (auto* report = transfer.command->get_extension<ExecutionReport>()) report->problem = error.what();
+  }
+  return Picoseconds(0);
+}
+
 /// Returns whether a command has sent all of its requests.
 bool DmaChannel::send_requests() {
   if (requesting_ == setting_up_) return false;
   Transfer& transfer = transfers_[requesting_];
-  if (work_of(transfer).region.bytes() == Bytes(0)) {
-    if (direction_ == Engine::dma_read) fill_padding(work_of(transfer));
+  const bool refused = transfer.status != tlm::TLM_OK_RESPONSE && !transfer.answered;
+  if (refused || work_of(transfer).region.bytes() == Bytes(0)) {
+    if (!refused && direction_ == Engine::dma_read) fill_padding(work_of(transfer));
     transfer.first_data = transfer.setup_done;
     transfer.last_response = transfer.setup_done;
     transfer.all_requested = true;
@@ -227,12 +250,17 @@ void DmaChannel::stream_answered() {
     Transfer& transfer = transfers_[streaming_];
     if (transfer.requests_outstanding > 0) return;
     const bool has_data = transfer.status == tlm::TLM_OK_RESPONSE;  // an error brings none, and takes none
-    if (has_data) port_.stream(transfer.first_data, work_of(transfer).region.bytes());
+    if (has_data) occupy_port(transfer);
     port_.hold_until(transfer.last_response);
     transfer.end = port_.free_at();
     transfer.streamed = true;
     ++streaming_;
   }
+}
+
+void DmaChannel::occupy_port(const Transfer& transfer) {
+  if (config_.timing) return port_.occupy(transfer.first_data, transfer.port);
+  port_.stream(transfer.first_data, work_of(transfer).region.bytes());
 }
 
 void DmaChannel::schedule_next() {

@@ -26,7 +26,8 @@ namespace kernwave {
 /// its data phase, which occupies the port for ceil(bytes / bandwidth) from the first data on, or until the last
 /// response, whichever is later. Data phases follow one another in command order, without a gap where the data are
 /// there. With `overlap_commands` a command is set up while those before it stream; without it, when the one before it
-/// is done. Isolated: setup + memory latency + ceil(bytes / slowest rate).
+/// is done. Isolated: setup + memory latency + ceil(bytes / slowest rate). A timing that is given says how long a
+/// command is set up and occupies the port.
 ///
 /// It decides nothing in simulated time but what the memory's answers leave open. Over a time-transparent path a
 /// request is sent as soon as its instant is known, which is then its annotated delay; memories order requests by
@@ -55,7 +56,9 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
     Picoseconds arrival;
     Picoseconds accepted;  ///< it has a place in the queue
     bool ahead = false;    ///< its issuer can be told of its end ahead of time
+    Picoseconds setup_begins;
     Picoseconds setup_done;
+    Picoseconds port;      ///< how long it occupies the port, where that is given
     HbmRegion intervals;   ///< what it moves
     std::int64_t row = 0;  ///< of the next request, among the intervals
     Bytes offset;          ///< within that row
@@ -81,10 +84,12 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   void answered(const MemoryRequest& request, Picoseconds at);
   void advance();
   [[nodiscard]] bool set_up_next();
+  [[nodiscard]] Picoseconds setup_of(Transfer& transfer) const;
   [[nodiscard]] bool send_requests();
   [[nodiscard]] std::optional<Picoseconds> next_request_at(const Transfer& transfer);
   void send_next_request(Transfer& transfer, Picoseconds at);
   void stream_answered();
+  void occupy_port(const Transfer& transfer);
   void complete_finished();
   void complete(const Transfer& transfer);
   void observe_front() const;

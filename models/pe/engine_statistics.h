@@ -10,14 +10,16 @@ namespace kernwave {
 struct EngineStatistics {
   std::int64_t operations = 0;
   std::int64_t flops = 0;
-  Bytes bytes;       ///< moved to or from HBM
-  Picoseconds busy;  ///< time in which a command was in service
+  Bytes bytes;             ///< moved to or from HBM
+  Picoseconds busy;        ///< time in which a command was in service
+  Picoseconds given_port;  ///< of a DMA channel whose timing is given: what the data need of its port, without gaps
 
   EngineStatistics& operator+=(const EngineStatistics& other) {
     operations += other.operations;
     flops += other.flops;
     bytes += other.bytes;
     busy += other.busy;
+    given_port += other.given_port;
     return *this;
   }
 };

@@ -297,10 +297,10 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   note_response(command, now());
   if (command.end_is_taken) return;
   if (payload.is_response_error() && error_.empty()) {
-    const bool of_a_message = command.descriptor.engine == Engine::ipcq && !queues_->problem().empty();
+    const std::string& problem = command.report.problem;
     error_ = fmt::format("PE {}: {}, issued at {}:{}, {}", id_.count(), describe(command.descriptor),
                          command.report.where.file, command.report.where.line,
-                         of_a_message ? queues_->problem() : "was answered with " + payload.get_response_string());
+                         problem.empty() ? "was answered with " + payload.get_response_string() : problem);
   }
   end_operation(command, now());
   if (!error_.empty()) wake_.notify();

@@ -5,29 +5,34 @@ namespace kernwave {
 PeGemm::PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch)
     : ComputeEngine(name, config.gemm.queue_depth),
       config_(config.gemm),
+      ideal_(config.gemm),
       scratch_config_(config.scratch),
       clock_(gemm_clock(config)),
-      scratch_(scratch) {}
-
-Picoseconds PeGemm::duration(const Descriptor& descriptor, Picoseconds start) {
-  const bool follows = ran_before_ && start == last_end_;
-  const Cycles cycles = gemm_cycles(config_, scratch_config_, descriptor.gemm(),
-                                    follows ? GemmStart::back_to_back : GemmStart::after_idle);
-  work_.add(start, now(), work_of(descriptor.gemm()));
-  const Picoseconds taken = clock_(cycles);
-  ran_before_ = true;
-  last_end_ = start + taken;
-  return taken;
+      scratch_(scratch) {
+  ideal_.dataflow = GemmDataflow::ideal;
 }
 
-GemmWork PeGemm::work_of(const GemmDescriptor& gemm) const {
+Picoseconds PeGemm::duration(const Descriptor& descriptor, ServiceStart start) {
+  const ServiceTime time = service_time(descriptor, start);
+  work_.add(start.at, now(), work_of(descriptor.gemm(), time.least));
+  return time.taken;
+}
+
+ServiceTime PeGemm::service_time(const Descriptor& descriptor, ServiceStart start) const {
+  if (config_.timing) return given_time(config_.timing, descriptor, start);
+  const auto cycles = [this, &descriptor](GemmStart how) {
+    return clock_(gemm_cycles(config_, scratch_config_, descriptor.gemm(), how));
+  };
+  const Picoseconds least = cycles(GemmStart::back_to_back);
+  return {start.back_to_back ? least : cycles(GemmStart::after_idle), least};
+}
+
+GemmWork PeGemm::work_of(const GemmDescriptor& gemm, Picoseconds least) const {
   const GemmShape shape = shape_of(gemm);
   GemmWork work;
   work.multiply_accumulates = shape.m * shape.k * shape.n;
-  GemmConfig ideal = config_;
-  ideal.dataflow = GemmDataflow::ideal;
-  work.ideal = clock_(dataflow_cycles(ideal, shape, gemm.a.dtype, GemmStart::back_to_back));
-  work.dataflow = clock_(gemm_cycles(config_, scratch_config_, gemm, GemmStart::back_to_back));
+  work.dataflow = least;
+  work.ideal = config_.timing ? least : clock_(dataflow_cycles(ideal_, shape, gemm.a.dtype, GemmStart::back_to_back));
   return work;
 }
 

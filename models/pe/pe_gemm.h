@@ -14,6 +14,7 @@ struct GemmWork {
   std::int64_t multiply_accumulates = 0;
   Picoseconds ideal;     ///< with every multiply-accumulator busy in every cycle
   Picoseconds dataflow;  ///< under the configured dataflow and scratch bandwidth, all commands back to back
+                         ///< With a timing that is given, both are the least that it gives.
 
   GemmWork& operator+=(const GemmWork& other) {
     multiply_accumulates += other.multiply_accumulates;
@@ -23,8 +24,9 @@ struct GemmWork {
   }
 };
 
-/// Products out = a . b (+ out), one at a time; times by `gemm_cycles`. Products and sums are taken in f32, over k in
-/// ascending order from the accumulator's value (or 0): the result is a function of the operands alone.
+/// Products out = a . b (+ out), one at a time; times by `gemm_cycles`, or those that are given. Products and sums are
+/// taken in f32, over k in ascending order from the accumulator's value (or 0): the result is a function of the
+/// operands alone.
 class PeGemm : public ComputeEngine {
  public:
   PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch);
@@ -33,18 +35,18 @@ class PeGemm : public ComputeEngine {
   [[nodiscard]] GemmWork work() const { return work_.at(now()); }
 
  private:
-  [[nodiscard]] Picoseconds duration(const Descriptor& descriptor, Picoseconds start) override;
+  [[nodiscard]] Picoseconds duration(const Descriptor& descriptor, ServiceStart start) override;
   void execute(const Descriptor& descriptor) override;
-  [[nodiscard]] GemmWork work_of(const GemmDescriptor& gemm) const;
+  [[nodiscard]] ServiceTime service_time(const Descriptor& descriptor, ServiceStart start) const;
+  [[nodiscard]] GemmWork work_of(const GemmDescriptor& gemm, Picoseconds least) const;
 
   GemmConfig config_;
+  GemmConfig ideal_;  // the same without what the dataflow costs
   ScratchConfig scratch_config_;
   Clock clock_;
   PeScratch& scratch_;
   numeric::MatrixMultiplier multiplier_;
   AheadAccount<GemmWork> work_;
-  bool ran_before_ = false;
-  Picoseconds last_end_;
 };
 
 }  // namespace kernwave

@@ -188,14 +188,15 @@ void PeIpcq::match(Direction direction, Link& link) {
 void PeIpcq::complete_receive(const Receive& receive, Bytes landed) {
   ++receives_;
   const Bytes expected = descriptor_of(*receive.command).ipcq().bytes();
+  const bool agrees = landed == expected;
+  receive.command->set_response_status(agrees ? tlm::TLM_OK_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE);
   if (auto* report = receive.command->get_extension<ExecutionReport>()) {
     report->start = receive.arrival;
     report->end = now();
-  }
-  const bool agrees = landed == expected;
-  receive.command->set_response_status(agrees ? tlm::TLM_OK_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE);
-  if (!agrees) {
-    problem_ = fmt::format("the message that landed has {} B, the receive {} B", landed.count(), expected.count());
+    if (!agrees) {
+      report->problem =
+          fmt::format("the message that landed has {} B, the receive {} B", landed.count(), expected.count());
+    }
   }
   if (observer_ != nullptr) {
     observer_->service_begins(descriptor_of(*receive.command), receive.arrival);

@@ -81,7 +81,6 @@ class PeIpcq : public sc_core::sc_module,
   [[nodiscard]] std::string describe_credits(Direction direction) const override;
   void take_credit(Direction direction, Picoseconds at) override;
   void release_slot(Direction direction, Picoseconds at) override;
-  [[nodiscard]] const std::string& problem() const noexcept override { return problem_; }
 
   [[nodiscard]] const EngineStatistics& sends() const noexcept { return sends_; }
   [[nodiscard]] std::int64_t receives() const noexcept { return receives_; }
@@ -170,7 +169,6 @@ class PeIpcq : public sc_core::sc_module,
   LateMethod<PeIpcq> wake_{"advance", *this, &PeIpcq::advance};
   EngineStatistics sends_;
   std::int64_t receives_ = 0;
-  std::string problem_;
   PeId id_;  // for the observer
   PeObserver* observer_ = nullptr;
 };

@@ -8,7 +8,8 @@ PeMath::PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeSc
       clock_(math_clock(config)),
       scratch_(scratch) {}
 
-Picoseconds PeMath::duration(const Descriptor& descriptor, Picoseconds /*start*/) {
+Picoseconds PeMath::duration(const Descriptor& descriptor, ServiceStart start) {
+  if (config_.timing) return given_time(config_.timing, descriptor, start).taken;
   return clock_(math_cycles(config_, descriptor.math()));
 }
 

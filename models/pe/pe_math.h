@@ -9,13 +9,14 @@
 
 namespace kernwave {
 
-/// Elementwise operations and reductions, one command at a time; times by `math_cycles`.
+/// Elementwise operations and reductions, one command at a time; times by `math_cycles`, or those
+/// that are given.
 class PeMath : public ComputeEngine {
  public:
   PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch);
 
  private:
-  [[nodiscard]] Picoseconds duration(const Descriptor& descriptor, Picoseconds start) override;
+  [[nodiscard]] Picoseconds duration(const Descriptor& descriptor, ServiceStart start) override;
   void execute(const Descriptor& descriptor) override;
 
   MathConfig config_;

@@ -13,6 +13,7 @@ Command& CommandPool::acquire(const Descriptor& descriptor) {
   command.report.ahead = false;
   command.report.announce = false;
   command.report.announced_end.reset();
+  command.report.problem.clear();
   return command;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "models/base/systemc.h"
 #include "models/protocol/completion.h"
@@ -27,6 +28,9 @@ class ExecutionReport : public tlm::tlm_extension<ExecutionReport> {
   /// announce the end with END_REQ. The response must then come for that instant. Cleared by whoever keeps the command.
   bool announce = false;
   std::optional<Picoseconds> announced_end;  ///< set by an engine that announces it
+  /// Why the engine answers with an error, in words that go on after the operation's: "was ...". Empty: it does not
+  /// say.
+  std::string problem;
 
   [[nodiscard]] tlm_extension_base* clone() const override { return new ExecutionReport(*this); }
   void copy_from(const tlm_extension_base& other) override { *this = static_cast<const ExecutionReport&>(other); }

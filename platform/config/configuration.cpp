@@ -2,15 +2,10 @@
 
 #include <fmt/format.h>
 
-// toml++ asserts, or with NDEBUG lets the compiler assume, that a name begins after "[". That is for the author of the
-// text to say, and the library goes on to check it.
-#undef NDEBUG
-#define TOML_ASSERT(expression) static_assert(true)
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -25,6 +20,8 @@
 #include "platform/config/presets.h"
 #include "platform/config/renamed_keys.h"
 #include "platform/config/rules.h"
+#include "platform/config/timing_keys.h"
+#include "platform/config/toml_document.h"
 #include "platform/config/written_value.h"
 #include "platform/files/whole_file.h"
 #include "platform/text/message_text.h"
@@ -48,6 +45,21 @@ std::vector<std::string> longer_paths(std::string_view path, const std::vector<s
   return found;
 }
 
+/// Keys and tables directly below a table.
+std::vector<std::string> allowed_below(std::string_view table) {
+  std::vector<std::string> names = names_below(table);
+  for (const TimingKey& key : timing_keys()) {
+    if (table_of(key.path) == table) names.emplace_back(key.path.substr(table.size() + 1));
+  }
+  return names;
+}
+
+std::vector<std::string> all_paths() {
+  std::vector<std::string> paths = key_paths();
+  for (const TimingKey& key : timing_keys()) paths.emplace_back(key.path);
+  return paths;
+}
+
 std::string unknown_key_message(std::string_view path, const std::vector<std::string>& candidates) {
   constexpr std::size_t max_suggestions = 6;
   const std::vector<std::string> longer = longer_paths(path, candidates);
@@ -57,11 +69,11 @@ std::string unknown_key_message(std::string_view path, const std::vector<std::st
   std::string_view table = table_of(path);
   while (!table.empty() && !is_table(table)) table = table_of(table);
   const std::string place = table.empty() ? "at the top" : fmt::format("in [{}]", table);
-  return fmt::format("unknown key{} (allowed {}: {})", suggestion, place, fmt::join(names_below(table), ", "));
+  return fmt::format("unknown key{} (allowed {}: {})", suggestion, place, fmt::join(allowed_below(table), ", "));
 }
 
 std::string table_expected_message(std::string_view path, const WrittenValue& value) {
-  return fmt::format("is a table of keys ({}), not a single value; got {}", fmt::join(names_below(path), ", "),
+  return fmt::format("is a table of keys ({}), not a single value; got {}", fmt::join(allowed_below(path), ", "),
                      describe(value));
 }
 
@@ -79,44 +91,10 @@ std::string unknown_preset_message(std::string_view name) {
 
 // ---- loading ----------------------------------------------------------------------------------------------------
 
-WrittenValue value_of(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::string:
-      return node.ref<std::string>();
-    case toml::node_type::integer:
-      return node.ref<std::int64_t>();
-    case toml::node_type::floating_point:
-      return node.ref<double>();
-    case toml::node_type::boolean:
-      return node.ref<bool>();
-    case toml::node_type::table:
-      return Unsupported{"a table"};
-    case toml::node_type::array:
-      return Unsupported{"an array"};
-    default:
-      return Unsupported{"a date or time"};
-  }
-}
-
 struct Place {
   std::string file;
   int line = 0;
 };
-
-int line_of(const toml::source_region& source) noexcept { return static_cast<int>(source.begin.line); }
-
-/// The TOML library recurses over nested keys without a limit of its own; on lines of this length it cannot go deep.
-constexpr std::size_t max_line_length = 1'000;
-
-/// The number of the first line that is longer than max_line_length, or 0.
-int overlong_line(std::string_view text) noexcept {
-  for (int line = 1; !text.empty(); ++line) {
-    const std::size_t length = std::min(text.find('\n'), text.size());
-    if (length > max_line_length) return line;
-    text.remove_prefix(std::min(length + 1, text.size()));
-  }
-  return 0;
-}
 
 /// A component of a path as TOML would write it, so that the quoted key "pe.clock" is not taken for clock in [pe].
 std::string component(std::string_view name) {
@@ -156,6 +134,7 @@ class Loader {
   [[nodiscard]] Configuration finish() {
     check_rules();
     if (!problems_.empty()) throw ConfigurationError(std::move(problems_));
+    apply_timings();
     configuration_.warnings = warnings_of(configuration_.system);
     for (std::size_t i = 0; i < origins_.size(); ++i) {
       if (origins_[i].order > of_preset_) configuration_.given.emplace_back(all_keys()[i].path);
@@ -206,47 +185,43 @@ class Loader {
 
   /// `base`: the preset that comes first if the text names none; empty for none.
   void apply_text(std::string_view text, const std::string& file, std::string_view base) {
-    if (const int line = overlong_line(text); line != 0) {
-      add_problem(Place{file, line}, "", fmt::format("the line is longer than {} bytes", max_line_length));
-      return;
-    }
     const std::size_t first_problem = problems_.size();
     try {
-      const toml::table table = toml::parse(text, std::string_view(file));
+      const TomlNode table = parse_toml(text);
       apply_base(table, file, base);
       apply_table(table, "", file);
-    } catch (const toml::parse_error& error) {
-      add_problem(Place{file, line_of(error.source())}, "", fmt::format("not TOML: {}", error.description()));
+    } catch (const TomlError& error) {
+      add_problem(Place{file, error.line()}, "", error.what());
     }
     // The library sorts tables by name; people read files from the top.
     std::stable_sort(problems_.begin() + static_cast<std::ptrdiff_t>(first_problem), problems_.end(),
                      [](const Problem& a, const Problem& b) { return a.line < b.line; });
   }
 
-  void apply_base(const toml::table& table, const std::string& file, std::string_view base) {
-    const toml::node* const node = table.get(preset_key);
+  void apply_base(const TomlNode& table, const std::string& file, std::string_view base) {
+    const TomlNode* const node = table.find(preset_key);
     if (node == nullptr) {
       if (!base.empty()) apply_preset(base, Place{file}, "");
       return;
     }
-    const Place place{file, line_of(node->source())};
-    if (const auto* const name = node->as_string()) {
-      apply_preset(name->get(), place, preset_key);
+    const Place place{file, node->line};
+    if (const auto* const name = std::get_if<std::string>(&node->value)) {
+      apply_preset(*name, place, preset_key);
     } else {
       add_problem(place, std::string(preset_key),
                   fmt::format("expected the name of a preset in quotes ({}), got {}", fmt::join(preset_names(), ", "),
-                              describe(value_of(*node))));
+                              describe(node->value)));
     }
   }
 
-  void apply_table(const toml::table& table, const std::string& prefix, const std::string& file) {
-    for (const auto& [name, node] : table) {
-      if (prefix.empty() && name.str() == preset_key) continue;
-      const std::string path = prefix + component(name.str());
-      if (node.is_table() && is_table(path)) {
-        apply_table(*node.as_table(), path + '.', file);
+  void apply_table(const TomlNode& table, const std::string& prefix, const std::string& file) {
+    for (const auto& [name, node] : table.members) {
+      if (prefix.empty() && name == preset_key) continue;
+      const std::string path = prefix + component(name);
+      if (node.kind == TomlNode::Kind::table && is_table(path)) {
+        apply_table(node, path + '.', file);
       } else {
-        apply_value(Place{file, line_of(name.source())}, path, value_of(node));
+        apply_value(Place{file, node.line}, path, node.value);
       }
     }
   }
@@ -255,11 +230,13 @@ class Loader {
     const std::optional<std::size_t> index = index_of(current_path(path));
     if (index) {
       assign(*index, place, path, value);
+    } else if (const TimingKey* timing = find_timing_key(path)) {
+      assign_timing(*timing, place, value);
     } else if (is_table(path)) {
       add_problem(place, path, table_expected_message(path, value));
     } else {
       const bool wants_table = std::holds_alternative<Unsupported>(value);
-      add_problem(place, printable(path), unknown_key_message(path, wants_table ? table_paths() : key_paths()));
+      add_problem(place, printable(path), unknown_key_message(path, wants_table ? table_paths() : all_paths()));
     }
   }
 
@@ -277,6 +254,29 @@ class Loader {
     } catch (const ParseError& error) {
       origin.is_faulty = true;
       add_problem(place, path, fmt::format("{} (allowed: {})", error.what(), key.type.allowed(key)));
+    }
+  }
+
+  /// The file is read now, and takes its place when the other keys are known.
+  void assign_timing(const TimingKey& key, const Place& place, const WrittenValue& value) {
+    const auto* const path = std::get_if<std::string>(&value);
+    if (path == nullptr) {
+      add_problem(place, std::string(key.path),
+                  fmt::format("expected the path of a file of times, or \"\" for none; got {}", describe(value)));
+      return;
+    }
+    std::optional<TimingTable>& table = timings_[static_cast<std::size_t>(&key - timing_keys().data())];
+    table.reset();
+    if (path->empty()) return;
+    const bool in_file = ends_with(place.file, ".toml");
+    const auto folder = in_file ? std::filesystem::path(place.file).parent_path() : std::filesystem::path();
+    table = read_timing_table((folder / *path).string(), key.subject, problems_);
+  }
+
+  void apply_timings() {
+    for (const TimingKey& key : timing_keys()) {
+      const std::optional<TimingTable>& table = timings_[static_cast<std::size_t>(&key - timing_keys().data())];
+      if (table) key.apply(*table, configuration_.system);
     }
   }
 
@@ -313,6 +313,7 @@ class Loader {
   Configuration configuration_;
   std::vector<Problem> problems_;
   std::vector<Origin> origins_ = std::vector<Origin>(all_keys().size());
+  std::vector<std::optional<TimingTable>> timings_ = std::vector<std::optional<TimingTable>>(timing_keys().size());
   std::set<std::string, std::less<>> old_names_;  ///< by which keys were given
   int assignments_ = 0;
   int of_preset_ = 0;  ///< assignments up to the end of the preset, which comes before all others
@@ -347,38 +348,68 @@ Configuration load_configuration(const ConfigurationRequest& request) {
   return loader.finish();
 }
 
+namespace {
+
+/// A key of either kind, as it is shown to people.
+struct ShownKey {
+  std::string_view path;
+  std::string value;
+  bool is_text = true;
+  std::string type;
+  std::string allowed;
+  std::string description;
+};
+
+/// All keys in the order of the documentation: a timing is the last key of its table.
+[[nodiscard]] std::vector<ShownKey> shown_keys(const SystemConfig& system) {
+  std::vector<ShownKey> shown;
+  std::string_view table;
+  const auto end_table = [&] {
+    for (const TimingKey& key : timing_keys()) {
+      if (table_of(key.path) != table) continue;
+      shown.push_back(
+          {key.path, key.name(system), true, "a path", "a file, or empty: none", std::string(key.description)});
+    }
+  };
+  for (const Key& key : all_keys()) {
+    const bool leaves = table_of(key.path) != table;
+    if (leaves) end_table();
+    table = table_of(key.path);
+    shown.push_back({key.path, key.type.print(key, key.member.get(system)), key.type.is_text,
+                     std::string(key.type.name), key.type.allowed(key), description_of(key)});
+  }
+  end_table();
+  return shown;
+}
+
+}  // namespace
+
 std::string to_toml(const Configuration& configuration) {
   std::string text = fmt::format("preset = {}\n", in_quotes(configuration.preset));
   std::string_view table;
-  for (const Key& key : all_keys()) {
+  for (const ShownKey& key : shown_keys(configuration.system)) {
     if (table_of(key.path) != table) {
       table = table_of(key.path);
       text += fmt::format("\n[{}]\n", table);
     }
-    const std::string value = key.type.print(key, key.member.get(configuration.system));
     const std::string assignment =
-        fmt::format("{} = {}", key.path.substr(table.size() + 1), key.type.is_text ? in_quotes(value) : value);
-    text += fmt::format("{:<32} # {}\n", assignment, description_of(key));
+        fmt::format("{} = {}", key.path.substr(table.size() + 1), key.is_text ? in_quotes(key.value) : key.value);
+    text += fmt::format("{:<32} # {}\n", assignment, key.description);
   }
   return text;
 }
 
 std::vector<ConfigurationValue> configuration_values(const SystemConfig& system) {
   std::vector<ConfigurationValue> values;
-  values.reserve(all_keys().size());
-  for (const Key& key : all_keys()) {
-    values.push_back({std::string(key.path), key.type.print(key, key.member.get(system))});
-  }
+  for (ShownKey& key : shown_keys(system)) values.push_back({std::string(key.path), std::move(key.value)});
   return values;
 }
 
 std::vector<KeyDescription> configuration_keys() {
-  const SystemConfig defaults;
   std::vector<KeyDescription> descriptions;
-  descriptions.reserve(all_keys().size());
-  for (const Key& key : all_keys()) {
-    descriptions.push_back({std::string(key.path), std::string(key.type.name),
-                            key.type.print(key, key.member.get(defaults)), key.type.allowed(key), description_of(key)});
+  for (ShownKey& key : shown_keys(SystemConfig{})) {
+    descriptions.push_back({std::string(key.path), std::move(key.type), std::move(key.value), std::move(key.allowed),
+                            std::move(key.description)});
   }
   return descriptions;
 }
@@ -386,8 +417,8 @@ std::vector<KeyDescription> configuration_keys() {
 std::string keys_as_markdown() {
   std::string text = "| key | type | default | allowed | meaning |\n|---|---|---|---|---|\n";
   for (const KeyDescription& key : configuration_keys()) {
-    text += fmt::format("| `{}` | {} | `{}` | {} | {} |\n", key.path, key.type, key.default_value, key.allowed,
-                        key.description);
+    const std::string value = key.default_value.empty() ? "" : fmt::format("`{}`", key.default_value);
+    text += fmt::format("| `{}` | {} | {} | {} | {} |\n", key.path, key.type, value, key.allowed, key.description);
   }
   return text;
 }

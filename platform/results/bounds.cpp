@@ -25,6 +25,20 @@ void raise(Bounds& bounds, Resource resource, Picoseconds time) { bounds[resourc
   return Picoseconds(static_cast<std::int64_t>(Int128{time.count()} * part / whole));
 }
 
+/// What the data of the channel need of its port.
+[[nodiscard]] Picoseconds port_time(const Pe& pe, Engine channel) {
+  const DmaConfig& dma = pe.config().dma;
+  const EngineStatistics statistics = pe.statistics(channel);
+  return dma.timing ? statistics.given_port : duration(statistics.bytes, dma.bandwidth);
+}
+
+/// The same of that many bytes, which the channel has moved at least. With a timing that is given: their share.
+[[nodiscard]] Picoseconds port_time(const Pe& pe, Engine channel, Bytes bytes) {
+  const DmaConfig& dma = pe.config().dma;
+  if (!dma.timing) return duration(bytes, dma.bandwidth);
+  return share(port_time(pe, channel), bytes.count(), pe.statistics(channel).bytes.count());
+}
+
 }  // namespace
 
 std::string_view name_of(Resource resource) noexcept {
@@ -51,17 +65,18 @@ Bounds compulsory_bounds(const System& system, const std::vector<CompulsoryWork>
   std::vector<CompulsoryWork> cubes(static_cast<std::size_t>(config.cubes));
   for (std::size_t i = 0; i < work.size(); ++i) {
     const CompulsoryWork& mine = work[i];
-    const GemmWork issued = system.pe(PeId(static_cast<std::int64_t>(i))).gemm_work();
+    const Pe& pe = system.pe(PeId(static_cast<std::int64_t>(i)));
+    const GemmWork issued = pe.gemm_work();
     CompulsoryWork& cube = cubes[i / static_cast<std::size_t>(config.pes_per_cube)];
     cube.read += mine.read;
     cube.written += mine.written;
-    raise(bounds, Resource::dma_read, duration(mine.read, config.pe.dma.bandwidth));
-    raise(bounds, Resource::dma_write, duration(mine.written, config.pe.dma.bandwidth));
-    raise(bounds, Resource::gemm_ideal,
-          gemm(dataflow_cycles(ideal, {mine.multiply_accumulates, 1, 1}, dtype, GemmStart::back_to_back)));
-    raise(bounds, Resource::gemm_dataflow,
-          share(issued.dataflow, mine.multiply_accumulates, issued.multiply_accumulates));
-    raise(bounds, Resource::math, math(mine.math));
+    raise(bounds, Resource::dma_read, port_time(pe, Engine::dma_read, mine.read));
+    raise(bounds, Resource::dma_write, port_time(pe, Engine::dma_write, mine.written));
+    const Picoseconds dataflow = share(issued.dataflow, mine.multiply_accumulates, issued.multiply_accumulates);
+    const Cycles macs = dataflow_cycles(ideal, {mine.multiply_accumulates, 1, 1}, dtype, GemmStart::back_to_back);
+    raise(bounds, Resource::gemm_ideal, config.pe.gemm.timing ? dataflow : gemm(macs));
+    raise(bounds, Resource::gemm_dataflow, dataflow);
+    if (!config.pe.math.timing) raise(bounds, Resource::math, math(mine.math));
   }
   for (const CompulsoryWork& cube : cubes) {
     raise(bounds, Resource::hbm_read, cube_time(config.hbm, cube.read));
@@ -75,15 +90,17 @@ Bounds issued_bounds(const System& system) {
   Bounds bounds;
   for (std::int64_t i = 0; i < system.pe_count(); ++i) {
     const Pe& pe = system.pe(PeId(i));
-    raise(bounds, Resource::dma_read, duration(pe.statistics(Engine::dma_read).bytes, config.pe.dma.bandwidth));
-    raise(bounds, Resource::dma_write, duration(pe.statistics(Engine::dma_write).bytes, config.pe.dma.bandwidth));
+    raise(bounds, Resource::dma_read, port_time(pe, Engine::dma_read));
+    raise(bounds, Resource::dma_write, port_time(pe, Engine::dma_write));
     raise(bounds, Resource::gemm_ideal, pe.gemm_work().ideal);
     raise(bounds, Resource::gemm_dataflow, pe.gemm_work().dataflow);
     raise(bounds, Resource::math, pe.statistics(Engine::math).busy);
     for (std::size_t d = 0; d < direction_count; ++d) {
       const IpcqLink* link = system.queue_link(pe.id(), static_cast<Direction>(d));
       if (link == nullptr) continue;
-      raise(bounds, Resource::ipcq, duration(link->statistics().bytes, config.pe.ipcq.bandwidth));
+      const LinkStatistics& carried = link->statistics();
+      raise(bounds, Resource::ipcq,
+            config.pe.ipcq.timing ? carried.busy : duration(carried.bytes, config.pe.ipcq.bandwidth));
     }
     raise(bounds, Resource::issue, pe.cpu().account().of(TimeCause::issue));
   }

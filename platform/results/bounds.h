@@ -37,6 +37,7 @@ struct Bounds {
 
 /// For the work that no kernel can avoid (`Workload::compulsory`). The dataflow's share of it: the products that the
 /// run issued, back to back, less the share of multiply-accumulates that were masked. Nothing need be issued or sent.
+/// Of an engine whose timing is given, the bound is the share of what it gave for what was issued (MATH: none).
 [[nodiscard]] Bounds compulsory_bounds(const System& system, const std::vector<CompulsoryWork>& work, DType dtype);
 
 /// For what the run did issue.

@@ -106,6 +106,21 @@ bool has_channels(const Run& run, const Key& /*key*/) { return run.system.hbm.ch
 bool reaches_other_cubes(const Run& run, const Key& /*key*/) { return run.use.reaches_other_cubes; }
 bool has_memory_of_others(const Run& /*run*/, const Key& /*key*/) { return false; }
 
+/// The times of the engine come from its formula, of which the keys are.
+template <auto... timing>
+bool by_formula(const Run& run, const Key& /*key*/) {
+  const auto& given = (run.system.*....*timing);
+  return !given || given.uses_formula;
+}
+constexpr auto gemm_by_formula = &by_formula<&SystemConfig::pe, &PeConfig::gemm, &GemmConfig::timing>;
+constexpr auto math_by_formula = &by_formula<&SystemConfig::pe, &PeConfig::math, &MathConfig::timing>;
+constexpr auto dma_by_formula = &by_formula<&SystemConfig::pe, &PeConfig::dma, &DmaConfig::timing>;
+constexpr auto ipcq_by_formula = &by_formula<&SystemConfig::pe, &PeConfig::ipcq, &IpcqConfig::timing>;
+constexpr auto interconnect_by_formula = &by_formula<&SystemConfig::interconnect, &InterconnectConfig::timing>;
+constexpr std::string_view gemm_is_given = "pe.gemm.timing says how long products take";
+constexpr std::string_view math_is_given = "pe.math.timing says how long operations take";
+constexpr std::string_view dma_is_given = "pe.dma.timing says how long transfers take";
+
 constexpr std::string_view no_messages = "no PE sends a message";
 
 /// Keys that are not here concern every run.
@@ -127,6 +142,20 @@ const std::vector<Concern>& concerns() {
       {"pe.scratch.bandwidth", multiplies, "no products are computed"},
       {"pe.math.*", computes, "no elementwise operations or reductions are computed"},
       {"pe.math.cycles.*", computes_of_group, "none of their operations are computed"},
+      {"pe.gemm.rows", gemm_by_formula, gemm_is_given},
+      {"pe.gemm.cols", gemm_by_formula, gemm_is_given},
+      {"pe.gemm.dataflow", gemm_by_formula, gemm_is_given},
+      {"pe.gemm.folds", gemm_by_formula, gemm_is_given},
+      {"pe.gemm.f32_cycles", gemm_by_formula, gemm_is_given},
+      {"pe.gemm.f16_cycles", gemm_by_formula, gemm_is_given},
+      {"pe.gemm.bf16_cycles", gemm_by_formula, gemm_is_given},
+      {"pe.scratch.bandwidth", gemm_by_formula, gemm_is_given},
+      {"pe.math.lanes", math_by_formula, math_is_given},
+      {"pe.math.cycles.*", math_by_formula, math_is_given},
+      {"pe.dma.setup", dma_by_formula, dma_is_given},
+      {"pe.dma.bandwidth", dma_by_formula, dma_is_given},
+      {"ipcq.bandwidth", ipcq_by_formula, "ipcq.timing says how long messages take"},
+      {"interconnect.bandwidth", interconnect_by_formula, "interconnect.timing says how long transfers take"},
       {"pe.dma.zero_writes", has_memory_of_others, "the memory is the model's own"},
       {"ipcq.topology", sends_or_is_kept_from_it, no_messages},
       {"ipcq.depth", sends, no_messages},
