@@ -1,4 +1,4 @@
-// What a grouped-query attention kernel is given.
+// The arguments of a grouped-query attention kernel.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a composite takes: matrices in HBM that are streamed, a staging area, an epilogue.
+// The operands of a composite: matrices in HBM that are streamed, a staging area, an epilogue.
 #pragma once
 
 #include <array>

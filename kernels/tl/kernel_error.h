@@ -1,4 +1,4 @@
-// What a kernel did wrong.
+// Errors of kernels.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// What an operation takes: a tensor or a number, with the place in the source where it was given.
+// The operand of an operation: a tensor or a number, with the place in the source where it was given.
 #pragma once
 
 #include <string>

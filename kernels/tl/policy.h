@@ -1,4 +1,4 @@
-// When a program waits for what it issued.
+// Policies: when a program waits for the operations that it issued.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Who holds which bytes of scratch, and who is still using them.
+// The allocator of scratch: which buffer holds which bytes, and which operations still use them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What becomes of times that do not fit.
+// The error of a time that 64 bits do not hold.
 #pragma once
 
 #include <stdexcept>

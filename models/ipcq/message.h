@@ -1,4 +1,4 @@
-// What travels on a link: messages with data, and what gives a sender its credits back.
+// Messages on the links between PEs, and the WRITEs that bring credits and windows back.
 #pragma once
 
 #include <cstdint>

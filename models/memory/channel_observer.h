@@ -1,4 +1,4 @@
-// Who wants to know what the channels of a memory carry.
+// The interface of observers of the channels of a memory.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where a DMA channel's requests go: to its own cube's HBM or to the links between cubes.
+// The router of a DMA channel's requests: to its own cube's HBM or to the links between cubes.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What each MATH operation computes.
+// The evaluator of MATH operations.
 #pragma once
 
 #include <array>

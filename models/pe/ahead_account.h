@@ -1,4 +1,4 @@
-// What happened ahead of simulated time, kept apart until simulated time gets there.
+// A sum of values that happened ahead of simulated time, each kept apart until simulated time gets there.
 #pragma once
 
 #include <algorithm>

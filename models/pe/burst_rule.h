@@ -1,4 +1,4 @@
-// How an interval of bytes is cut into requests.
+// The rule by which an interval of bytes is cut into requests.
 #pragma once
 
 #include "models/base/address.h"

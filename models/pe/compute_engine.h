@@ -1,4 +1,4 @@
-// What the matrix and the vector engine share: an in-order queue served one command at a time.
+// The base of the matrix and the vector engine: an in-order queue served one command at a time.
 #pragma once
 
 #include "models/base/late_method.h"

@@ -1,4 +1,4 @@
-// Who wants to know what happens in a PE.
+// The interface of observers of a PE.
 #pragma once
 
 #include <vector>

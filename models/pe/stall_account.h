@@ -1,4 +1,4 @@
-// Where the time of a PE's program went.
+// The account of a PE's time, by cause.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What is due when, in an order that does not depend on who came first.
+// A queue of requests that are due at instants, in an order that does not depend on the order of their arrival.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How sockets are bound: directly, or through whatever an observer puts between them.
+// The connector, which binds sockets: directly, or through a module that an observer puts between them.
 #pragma once
 
 #include <string>

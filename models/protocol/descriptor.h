@@ -1,4 +1,4 @@
-// What a command asks of an engine: plain data that can be dumped, compared and replayed.
+// Descriptors of commands: plain data that can be dumped, compared and replayed.
 #pragma once
 
 #include <array>

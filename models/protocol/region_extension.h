@@ -1,4 +1,4 @@
-// How a whole DMA command travels as one payload, to memories that understand it.
+// The extension by which a whole DMA command travels as one payload, to memories that understand it.
 #pragma once
 
 #include "models/base/systemc.h"

@@ -1,4 +1,4 @@
-// Who is still running: how a simulation knows its end instead of guessing it from silence.
+// The ledger of a run: which kernels still run, and so when the simulation ends.
 #pragma once
 
 #include <algorithm>

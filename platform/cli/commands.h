@@ -1,4 +1,4 @@
-// What each command does.
+// The commands of `kernwave`.
 #pragma once
 
 #include <string>

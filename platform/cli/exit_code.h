@@ -1,4 +1,4 @@
-// How `kernwave` ends.
+// Exit codes of `kernwave`.
 #pragma once
 
 namespace kernwave::platform {

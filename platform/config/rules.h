@@ -1,4 +1,4 @@
-// What values of a configuration must be, or should be, together.
+// Rules about combinations of configuration values.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How the host looks into a running simulation: Ctrl-C goes in, progress comes out.
+// The host's access to a running simulation: Ctrl-C goes in, progress comes out.
 #pragma once
 
 #include <chrono>

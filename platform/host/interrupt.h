@@ -1,4 +1,4 @@
-// What asks a run to end from outside: Ctrl-C, a batch system or `kill`, the end of a session.
+// Requests from outside to end a run: Ctrl-C, a batch system or `kill`, the end of a session.
 #pragma once
 
 #include <array>

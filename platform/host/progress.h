@@ -1,4 +1,4 @@
-// How far a run is, in one line.
+// The progress of a run, in one line.
 #pragma once
 
 #include <optional>

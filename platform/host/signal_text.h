@@ -1,4 +1,4 @@
-// What a handler of signals may say.
+// Texts that a handler of signals may write.
 #pragma once
 
 #include <unistd.h>

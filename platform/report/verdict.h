@@ -1,4 +1,4 @@
-// What a result means, in words.
+// The verdict: the meaning of a result, in words.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is asked of a run.
+// The request of a run: configuration, kernel, policy, data mode, checks.
 #pragma once
 
 #include <string>

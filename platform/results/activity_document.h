@@ -1,4 +1,4 @@
-// What the observers of a run have seen, as the report's page reads it.
+// The findings of a run's observers, as the report's page reads them.
 #pragma once
 
 #include "platform/json/json.h"

@@ -1,4 +1,4 @@
-// What a run leaves, as one JSON document.
+// The result of a run as one JSON document.
 #pragma once
 
 #include "models/system/system.h"

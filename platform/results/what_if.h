@@ -1,4 +1,4 @@
-// What a run would take if one resource were twice as fast.
+// Predictions of the latency of a run if one resource were twice as fast.
 #pragma once
 
 #include <cstdint>

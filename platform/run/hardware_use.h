@@ -1,4 +1,4 @@
-// What of the machine a run has used, and which of the keys that a user has set it therefore did not depend on.
+// The parts of the machine that a run has used, and the keys set by a user on which it therefore did not depend.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What a run is checked for while it goes on, besides its result.
+// Checks of a run while it goes on, besides that of its result.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// What people wrote, as messages show it.
+// Texts that people wrote, as messages show them.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How far attention in f32 arithmetic may be from float64.
+// The bound of the difference between attention in f32 arithmetic and in float64.
 #pragma once
 
 #include <cmath>

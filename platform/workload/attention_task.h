@@ -1,4 +1,4 @@
-// What a run of an attention kernel computes, and by whom.
+// The task of a run of an attention kernel: what is computed, and by which cubes and PEs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What an attention task cannot do without.
+// The work that an attention task cannot do without.
 #pragma once
 
 #include <vector>

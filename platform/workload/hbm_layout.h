@@ -1,4 +1,4 @@
-// Who gets which bytes of which cube.
+// The layout of tensors in the HBM of each cube.
 #pragma once
 
 #include <cstdint>

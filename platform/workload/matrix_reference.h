@@ -1,4 +1,4 @@
-// What a matrix product should be: in float64 with an error bound, and bit for bit.
+// References of a matrix product: in float64 with an error bound, and bit for bit.
 #pragma once
 
 #include <cstdint>

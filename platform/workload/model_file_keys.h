@@ -1,4 +1,4 @@
-// What the keys of a model's config.json say of its attention: one table, and a rule for keys that are not in it.
+// The keys of a model's config.json that concern attention: one table, and a rule for keys that are not in it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a config.json states of attention, key by key: found in the document, not yet weighed against each other.
+// The statements of a config.json about attention, key by key, before they are weighed against each other.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// How far an output is from what it should be, and whether its arithmetic explains that.
+// The error of an output, and whether its arithmetic explains it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What engines and memories do over time, in a bounded number of bins.
+// The activity of engines and memories over time, in a bounded number of bins.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Who has used which bytes of a memory: the accesses that a later one could still collide with.
+// The history of accesses to a memory with which a later access could still collide.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What happens before what on different PEs, as messages alone make it so.
+// The order of events on different PEs that messages make, as vector clocks.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What all writers of files have in common: how a run ended, and what can go wrong with a file.
+// Common to all writers of files: the end of a run, and the errors of a file.
 #pragma once
 
 #include <cstdint>

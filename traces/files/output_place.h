@@ -1,4 +1,4 @@
-// What the path of an output names: a file to be replaced, a device or pipe, or an open descriptor.
+// The place that the path of an output names: a file to be replaced, a device or pipe, or an open descriptor.
 #pragma once
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// How SQLite writes to a file that is open already and has no name.
+// SQLite's access to a file that is open already and has no name.
 #pragma once
 
 #include <string>

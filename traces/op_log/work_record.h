@@ -1,4 +1,4 @@
-// What operations of one source line have in common: everything but when, where in memory and after what.
+// The work of operations of one source line: everything but times, addresses and dependencies.
 #pragma once
 
 #include <cstdint>

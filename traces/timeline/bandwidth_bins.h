@@ -1,4 +1,4 @@
-// How many bytes a memory moves in each of equal intervals of time.
+// The bytes that a memory moves in each of equal intervals of time.
 #pragma once
 
 #include <cstdint>

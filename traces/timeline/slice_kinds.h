@@ -1,4 +1,4 @@
-// What slices of a timeline have in common: those of one kind differ in their times and numbers alone.
+// Kinds of slices of a timeline: slices of one kind differ in their times and numbers alone.
 #pragma once
 
 #include <array>

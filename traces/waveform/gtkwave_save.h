@@ -1,4 +1,4 @@
-// How GTKWave is to show a waveform.
+// GTKWave's save file for a waveform.
 #pragma once
 
 #include <string>
