@@ -17,6 +17,7 @@ std::string_view name_of(PathCause cause) noexcept {
                                                                     kernwave::name_of(Engine::dma_write),
                                                                     kernwave::name_of(Engine::gemm),
                                                                     kernwave::name_of(Engine::math),
+                                                                    "added_engine",
                                                                     "hop",
                                                                     "link",
                                                                     "link_queue",

@@ -25,6 +25,7 @@ namespace {
       return TimeCause::composite;
     case OperationKind::dot:
     case OperationKind::math:
+    case OperationKind::call:
       break;
   }
   return TimeCause::compute;
@@ -46,6 +47,7 @@ namespace {
     case OperationKind::dot:
       return costs.dot;
     case OperationKind::math:
+    case OperationKind::call:
       break;
   }
   return costs.math;
@@ -242,8 +244,12 @@ void Context::await_memory_order(const HbmRegion& region, bool writes) {
 }
 
 Completion Context::issue(OperationKind kind, const Descriptor& descriptor, SourceLocation where) {
+  return issue(kind, descriptor, issue_cost(pe_.config().issue, kind), where);
+}
+
+Completion Context::issue(OperationKind kind, const Descriptor& descriptor, Cycles cost, SourceLocation where) {
   PeCpu& cpu = pe_.cpu();
-  cpu.pay_issue(issue_cost(pe_.config().issue, kind), where);
+  cpu.pay_issue(cost, where);
   if (waits_at_issue(policy_, kind)) return cpu.submit_awaited(descriptor, where, cause_of(kind));
   return cpu.submit(descriptor, where);
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/tl/call.h"
 #include "kernels/tl/composite.h"
 #include "kernels/tl/kernel_error.h"
 #include "kernels/tl/memory_order.h"
@@ -149,6 +150,12 @@ class Context {
   /// of the result is. Logged as composite/gemm, its parts under the same sequence number. Never waits at issue.
   Pending composite(const CompositeOperand& a, const CompositeOperand& b, const CompositeOptions& options,
                     SourceLocation where = SourceLocation::current());
+
+  // ---- engines of the user's
+
+  /// One command to an engine that was added to the machine (`EngineList::add`). Waits as a dot does. Logged as
+  /// custom/NAME.
+  Pending call(Engine engine, const Call& call, SourceLocation where = SourceLocation::current());
 
   // ---- making tensors
 
@@ -294,6 +301,8 @@ class Context {
   void await_memory_order(const HbmRegion& region, bool writes);
 
   [[nodiscard]] Completion issue(OperationKind kind, const Descriptor& descriptor, SourceLocation where);
+  [[nodiscard]] Completion issue(OperationKind kind, const Descriptor& descriptor, Cycles cost, SourceLocation where);
+  void check_call(Engine engine, const Call& call, SourceLocation where) const;
 
   // Messages.
   void check_send(Direction direction, const std::vector<Tensor>& tensors, SourceLocation where);

@@ -7,7 +7,7 @@
 namespace kernwave::tl {
 
 /// What a program can issue.
-enum class OperationKind : std::uint8_t { load, store, dot, math, send, receive, receive_async, composite };
+enum class OperationKind : std::uint8_t { load, store, dot, math, send, receive, receive_async, composite, call };
 
 /// One mechanism, three sets of operations that do not wait at issue. A result never depends on the policy.
 /// Calls that are asynchronous by name (recv_async, composite) never wait; `recv` always does.
@@ -30,6 +30,7 @@ enum class Policy : std::uint8_t {
       return policy == Policy::blocking;
     case OperationKind::dot:
     case OperationKind::math:
+    case OperationKind::call:
       break;
   }
   return policy != Policy::stall_on_use;

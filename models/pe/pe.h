@@ -1,6 +1,7 @@
 // A processing element, assembled.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "models/base/systemc.h"
@@ -11,6 +12,7 @@
 #include "models/pe/pe_math.h"
 #include "models/pe/pe_scheduler.h"
 #include "models/pe/pe_scratch.h"
+#include "models/pe/user_engine.h"
 #include "models/protocol/connector.h"
 
 namespace kernwave {
@@ -31,8 +33,8 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] InitiatorSocket& write_socket() noexcept { return dma_.write().memory_socket(); }
 
   [[nodiscard]] const EngineList& engines() const noexcept { return engines_; }
-  /// Of an engine that was added to the list, to be bound: commands for its doorbell leave here.
-  [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) noexcept { return scheduler_.engine_socket(engine); }
+  /// Of an engine of the user's (`EngineList::is_users`), to be bound to it: its commands leave here.
+  [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) { return users_engine(engine).engine_socket(); }
 
   /// The memory behind both sockets is the model's own, which leaves writes of data mode `none` alone; of a memory that
   /// nobody has declared so, nothing of the kind is known (`DmaConfig::zero_writes`). During elaboration.
@@ -54,12 +56,12 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] const PeIpcq& ipcq() const noexcept { return ipcq_; }
   [[nodiscard]] const PeScheduler& scheduler() const noexcept { return scheduler_; }
   [[nodiscard]] const PeDma& dma() const noexcept { return dma_; }
-  [[nodiscard]] GemmWork gemm_work() const { return gemm_.work(); }
-  /// Of an engine that was added to the list: none, it keeps its own.
+  [[nodiscard]] GemmWork gemm_work() const;
   [[nodiscard]] EngineStatistics statistics(Engine engine) const;
 
  private:
-  [[nodiscard]] TargetSocket* command_socket(Engine engine) noexcept;
+  [[nodiscard]] TargetSocket& command_socket(Engine engine);
+  [[nodiscard]] UserEngine& users_engine(Engine engine) const;
 
   PeConfig config_;
   EngineList engines_;
@@ -68,9 +70,10 @@ class Pe : public sc_core::sc_module {
   PeCpu cpu_;
   PeScheduler scheduler_;
   PeDma dma_;
-  PeGemm gemm_;
-  PeMath math_;
+  std::unique_ptr<PeGemm> gemm_;  // none where an engine of the user's is in its place
+  std::unique_ptr<PeMath> math_;  // likewise
   PeIpcq ipcq_;
+  std::vector<std::unique_ptr<UserEngine>> users_engines_;  // by engine
 };
 
 }  // namespace kernwave

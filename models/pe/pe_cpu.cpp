@@ -20,8 +20,9 @@ namespace {
 
 }  // namespace
 
-PeCpu::PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, RunLedger& ledger)
-    : sc_module(name), id_(id), clock_(config.clock), ledger_(ledger), commands_("commands", *this) {
+PeCpu::PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, RunLedger& ledger,
+             const EngineList& engines)
+    : sc_module(name), id_(id), clock_(config.clock), ledger_(ledger), engines_(engines), commands_("commands", *this) {
   require_picosecond_resolution();
   KERNWAVE_HAS_PROCESS(PeCpu);
   SC_THREAD(run);
@@ -118,7 +119,7 @@ void PeCpu::pass_to(Picoseconds instant, TimeCause cause) {
 Command& PeCpu::acquire_command(const Descriptor& descriptor, SourceLocation where) {
   last_location_ = where;
   completions_.forget_complete(reached());
-  Command& command = pool_.acquire(descriptor);
+  Command& command = pool_.acquire(descriptor, engines_[descriptor.engine].doorbell);
   command.descriptor.id = OperationId{id_, next_sequence_++};
   command.report.where = where;
   command.completion = completions_.open(command.descriptor.id.sequence);

@@ -35,7 +35,8 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
  public:
   using Program = std::function<void(PeCpu&)>;
 
-  PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, RunLedger& ledger);
+  PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, RunLedger& ledger,
+        const EngineList& engines);
 
   [[nodiscard]] InitiatorSocket& command_socket() noexcept { return commands_.socket(); }
   /// Its link is time-transparent. During elaboration.
@@ -156,6 +157,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   PeId id_;
   Clock clock_;
   RunLedger& ledger_;
+  const EngineList& engines_;
   InitiatorPort commands_;
   CommandPool pool_;
   CompletionTable completions_;

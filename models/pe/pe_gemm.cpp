@@ -8,7 +8,7 @@ PeGemm::PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeSc
       ideal_(config.gemm),
       scratch_config_(config.scratch),
       clock_(gemm_clock(config)),
-      scratch_(scratch) {
+      calculator_(scratch) {
   ideal_.dataflow = GemmDataflow::ideal;
 }
 
@@ -36,10 +36,6 @@ GemmWork PeGemm::work_of(const GemmDescriptor& gemm, Picoseconds least) const {
   return work;
 }
 
-void PeGemm::execute(const Descriptor& descriptor) {
-  if (scratch_.mode() == DataMode::none) return;
-  const GemmDescriptor& gemm = descriptor.gemm();
-  multiplier_.multiply(scratch_.tensor(gemm.a), scratch_.tensor(gemm.b), scratch_.tensor(gemm.out), gemm.accumulate);
-}
+void PeGemm::execute(const Descriptor& descriptor) { calculator_.execute(descriptor.gemm()); }
 
 }  // namespace kernwave

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "models/base/clock.h"
-#include "models/numeric/matrix_multiplier.h"
 #include "models/pe/compute_engine.h"
+#include "models/pe/engine_data.h"
 #include "models/pe/gemm_timing.h"
-#include "models/pe/pe_scratch.h"
 
 namespace kernwave {
 
@@ -44,8 +43,7 @@ class PeGemm : public ComputeEngine {
   GemmConfig ideal_;  // the same without what the dataflow costs
   ScratchConfig scratch_config_;
   Clock clock_;
-  PeScratch& scratch_;
-  numeric::MatrixMultiplier multiplier_;
+  EngineCalculator calculator_;
   AheadAccount<GemmWork> work_;
 };
 

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "models/base/clock.h"
-#include "models/numeric/math_evaluator.h"
 #include "models/pe/compute_engine.h"
+#include "models/pe/engine_data.h"
 #include "models/pe/math_timing.h"
-#include "models/pe/pe_scratch.h"
 
 namespace kernwave {
 
@@ -21,8 +20,7 @@ class PeMath : public ComputeEngine {
 
   MathConfig config_;
   Clock clock_;
-  PeScratch& scratch_;
-  numeric::MathEvaluator evaluator_;
+  EngineCalculator calculator_;
 };
 
 }  // namespace kernwave

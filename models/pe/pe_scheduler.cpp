@@ -177,7 +177,7 @@ void PeScheduler::present_parts() {
 
 void PeScheduler::present_part(CompositeStage stage, InitiatorPort& port) {
   const CompositeSequencer::Part part = composites_.present(stage);
-  Command& command = parts_.acquire(part.descriptor);
+  Command& command = parts_.acquire(part.descriptor, doorbell(part.descriptor.engine));
   command.report.where = part.where;
   command.report.ahead = observer_ == nullptr || observer_->takes_ends_ahead();
   command.issued = part.issued;

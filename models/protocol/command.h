@@ -58,8 +58,8 @@ class Command : public Payload {
 
 class CommandPool : public PayloadPool<Command> {
  public:
-  /// A command ready for BEGIN_REQ.
-  [[nodiscard]] Command& acquire(const Descriptor& descriptor);
+  /// A command for the doorbell at `address`, ready for BEGIN_REQ.
+  [[nodiscard]] Command& acquire(const Descriptor& descriptor, std::uint64_t address);
   /// The command in flight with that completion, if any.
   [[nodiscard]] const Command* find(Completion completion) const noexcept;
 };

@@ -26,6 +26,15 @@ namespace {
   return text;
 }
 
+[[nodiscard]] std::string call_text(const CallDescriptor& call) {
+  std::string text;
+  for (std::size_t i = 0; i < std::size_t{call.reads} + call.writes; ++i) {
+    text += i == call.reads ? " to " : i == 0 ? " of " : ", ";
+    text += shape_text(call.tensors[i]);
+  }
+  return text;
+}
+
 /// What exists of a factor that is in HBM; `rows` x `cols` is its shape.
 [[nodiscard]] Bytes stored_bytes(const CompositeFactor& factor, std::int64_t rows, std::int64_t cols) noexcept {
   if (!factor.in_hbm) return Bytes(0);
@@ -34,7 +43,17 @@ namespace {
 
 }  // namespace
 
+std::string_view category_of(const Descriptor& descriptor) noexcept {
+  return std::holds_alternative<CallDescriptor>(descriptor.work) ? "custom" : row_of(descriptor.engine).category;
+}
+
+std::string_view engine_name_of(const Descriptor& descriptor) noexcept {
+  const auto* call = std::get_if<CallDescriptor>(&descriptor.work);
+  return call != nullptr ? call->name : name_of(descriptor.engine);
+}
+
 std::string_view name_of(const Descriptor& descriptor) {
+  if (const auto* call = std::get_if<CallDescriptor>(&descriptor.work)) return call->name;
   if (const auto* math = std::get_if<MathDescriptor>(&descriptor.work)) return name_of(math->op);
   const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work);
   if (ipcq != nullptr && ipcq->action == IpcqAction::receive) return "ipcq_recv";
@@ -59,6 +78,7 @@ std::string describe(const Descriptor& descriptor) {
   if (const auto* composite = std::get_if<CompositeDescriptor>(&descriptor.work)) {
     return text + composite_text(*composite);
   }
+  if (const auto* call = std::get_if<CallDescriptor>(&descriptor.work)) return text + call_text(*call);
   return text + fmt::format(" to {}", shape_text(descriptor.math().out));
 }
 

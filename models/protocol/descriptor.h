@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
@@ -173,25 +174,50 @@ struct CompositeDescriptor {
   std::array<CompositeStep, max_composite_steps> epilogue;
 };
 
+/// One command of an engine that was added to a machine: tensors that it reads and writes, and parameters of which only
+/// the kernel and the engine know the meaning.
+struct CallDescriptor {
+  static constexpr std::size_t most_tensors = 4;
+  static constexpr std::size_t most_parameter_bytes = 24;
+
+  std::array<ScratchOperand, most_tensors> tensors;  ///< those that it reads, then those that it writes
+  std::uint8_t reads = 0;
+  std::uint8_t writes = 0;  ///< an accumulator is among both
+  std::uint8_t parameter_bytes = 0;
+  std::array<std::uint8_t, most_parameter_bytes> parameters{};
+  std::string_view name;  ///< of its engine, a text that outlives the machine
+
+  /// The parameters as the value that the kernel gave.
+  template <typename Parameters>
+  [[nodiscard]] Parameters parameters_as() const noexcept {
+    static_assert(std::is_trivially_copyable_v<Parameters> && sizeof(Parameters) <= most_parameter_bytes);
+    Parameters value;
+    std::memcpy(&value, parameters.data(), sizeof(value));
+    return value;
+  }
+};
+
 struct Descriptor {
   OperationId id;
   Engine engine = Engine::math;
-  std::variant<MathDescriptor, GemmDescriptor, DmaDescriptor, IpcqDescriptor, CompositeDescriptor> work;
+  std::variant<MathDescriptor, GemmDescriptor, DmaDescriptor, IpcqDescriptor, CompositeDescriptor, CallDescriptor> work;
 
   [[nodiscard]] const DmaDescriptor& dma() const { return std::get<DmaDescriptor>(work); }
   [[nodiscard]] const GemmDescriptor& gemm() const { return std::get<GemmDescriptor>(work); }
   [[nodiscard]] const MathDescriptor& math() const { return std::get<MathDescriptor>(work); }
   [[nodiscard]] const IpcqDescriptor& ipcq() const { return std::get<IpcqDescriptor>(work); }
+  [[nodiscard]] const CallDescriptor& call() const { return std::get<CallDescriptor>(work); }
   [[nodiscard]] const CompositeDescriptor& composite() const { return std::get<CompositeDescriptor>(work); }
 };
 static_assert(std::is_trivially_copyable_v<Descriptor>);
 static_assert(sizeof(Descriptor) <= 200, "copied once an operation");
 
-/// That of its engine: "memory", "gemm", "math", "comm" or "composite".
-[[nodiscard]] constexpr std::string_view category_of(const Descriptor& descriptor) noexcept {
-  return row_of(descriptor.engine).category;
-}
-/// "dma_read", "dma_write", "dot", "exp2", "ipcq_copy", "ipcq_recv", "gemm" of a composite, ...
+/// That of its engine: "memory", "gemm", "math", "comm" or "composite"; of an engine that was added "custom".
+[[nodiscard]] std::string_view category_of(const Descriptor& descriptor) noexcept;
+/// "gemm", "dma_read", ...; of an engine that was added its name.
+[[nodiscard]] std::string_view engine_name_of(const Descriptor& descriptor) noexcept;
+/// "dma_read", "dma_write", "dot", "exp2", "ipcq_copy", "ipcq_recv", "gemm" of a composite, the name of an engine that
+/// was added, ...
 [[nodiscard]] std::string_view name_of(const Descriptor& descriptor);
 /// For people: "memory/dma_read of 128x128 f16 at cube 0, offset 0x4000", "gemm/dot of 4x128 f16 . 128x512 f16", ...
 [[nodiscard]] std::string describe(const Descriptor& descriptor);

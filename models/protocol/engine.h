@@ -106,14 +106,41 @@ static_assert(complete(), "every text of a row is there, and name, title, counts
 
 }  // namespace engine_checks
 
+/// Who computes the results of an engine of the user's in data mode `full`, when it has answered.
+enum class EngineData : std::uint8_t {
+  own,    ///< the engine itself, in scratch (`Pe::scratch`)
+  model,  ///< the model: the engine is about time alone
+};
+
+/// An engine of the user's with a doorbell of its own. It serves one command at a time.
+struct AddedEngine {
+  std::uint64_t doorbell;
+  std::string_view name;   ///< in logs, documents and names of links and signals: "sorter"; also of its operations
+  std::string_view title;  ///< of its track in a timeline: "Sorter"
+  std::string_view words;  ///< in a sentence: "sorting engine"
+  EngineColour colour = EngineColour::grey;
+};
+
 /// The engines of a machine: those that every PE has, and those that are added.
 class EngineList {
  public:
   EngineList();
 
-  /// Adds an engine, whose number is given by the list. Throws std::invalid_argument, and changes nothing, where a text
-  /// is missing, the name is taken, or the doorbell is taken or no multiple of the stride; it says which.
-  Engine add(EngineRow row);
+  /// Adds an engine of the user's, whose number is given by the list. Throws std::invalid_argument, and changes
+  /// nothing, where a text is missing, the name is taken, or the doorbell is taken or no multiple of the stride; it
+  /// says which.
+  Engine add(const AddedEngine& engine);
+
+  /// An engine of the user's serves the commands of the matrix or the vector engine, in its place. Throws
+  /// std::invalid_argument for another engine.
+  void replace(Engine engine, EngineData data);
+
+  /// An engine of the user's serves it: one that was added, or that stands in the place of the model's.
+  [[nodiscard]] bool is_users(Engine engine) const noexcept { return users_[static_cast<std::size_t>(engine)].is; }
+  /// Who computes the results of an engine of the user's.
+  [[nodiscard]] EngineData data_of(Engine engine) const noexcept {
+    return users_[static_cast<std::size_t>(engine)].data;
+  }
 
   [[nodiscard]] std::size_t size() const noexcept { return rows_.size(); }
   [[nodiscard]] const EngineRow& operator[](Engine engine) const noexcept {
@@ -132,9 +159,15 @@ class EngineList {
  private:
   static constexpr std::uint16_t no_row = 0xFFFF;
 
+  struct User {
+    bool is = false;
+    EngineData data = EngineData::own;
+  };
+
   void note_doorbell(const EngineRow& row);
 
   std::vector<EngineRow> rows_;
+  std::vector<User> users_;                      // by engine
   std::vector<std::uint16_t> rows_by_doorbell_;  // by doorbell / stride
 };
 

@@ -98,7 +98,7 @@ RunOutputs::RunOutputs(const OutputRequest& request, System& system) : system_(s
   if (!request.vcd.empty()) {
     add(make_waveform_output({request.vcd, request.vcd_scope, {request.vcd_from, request.vcd_to}}, system));
   }
-  if (!request.timeline.empty()) add(make_timeline_output(request.timeline, system.config()));
+  if (!request.timeline.empty()) add(make_timeline_output(request.timeline, system));
   if (!request.op_log.empty()) add(make_op_log_output(request.op_log));
   json_ = pending_document(request.json);
   report_file_ = pending_document(request.report);
@@ -161,8 +161,9 @@ void RunOutputs::write_document(std::optional<traces::PendingFile>& file, Text t
 
 void RunOutputs::write_documents(const Json& document) {
   write_document(json_, [&document] { return to_text(document) + "\n"; });
-  write_document(report_file_,
-                 [&] { return report_html(document, activity_document(report_->series, report_->recorder)); });
+  write_document(report_file_, [&] {
+    return report_html(document, activity_document(report_->series, report_->recorder, system_.engines()));
+  });
 }
 
 }  // namespace kernwave::platform

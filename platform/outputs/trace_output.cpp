@@ -50,7 +50,8 @@ class WaveformOutput : public TraceOutput {
 
 class TimelineOutput : public TraceOutput {
  public:
-  TimelineOutput(const std::string& path, const SystemConfig& config) : timeline_(path, compression_of(path), config) {}
+  TimelineOutput(const std::string& path, const System& system)
+      : timeline_(path, compression_of(path), system.config(), system.engines()) {}
 
   [[nodiscard]] const std::string& path() const noexcept override { return timeline_.path(); }
   [[nodiscard]] PeObserver* pe_observer() noexcept override { return &timeline_; }
@@ -115,8 +116,8 @@ std::unique_ptr<TraceOutput> make_waveform_output(const traces::WaveformOptions&
   }
 }
 
-std::unique_ptr<TraceOutput> make_timeline_output(const std::string& path, const SystemConfig& config) {
-  return writing(path, [&] { return std::make_unique<TimelineOutput>(path, config); });
+std::unique_ptr<TraceOutput> make_timeline_output(const std::string& path, const System& system) {
+  return writing(path, [&] { return std::make_unique<TimelineOutput>(path, system); });
 }
 
 std::unique_ptr<TraceOutput> make_op_log_output(const std::string& path) {

@@ -51,7 +51,7 @@ struct WaveformSideFiles {
 /// A waveform and its side files. Throws FileError, OutputError if the scope holds no signal.
 [[nodiscard]] std::unique_ptr<TraceOutput> make_waveform_output(const traces::WaveformOptions& options, System& system);
 /// Compressed if the name ends with ".gz".
-[[nodiscard]] std::unique_ptr<TraceOutput> make_timeline_output(const std::string& path, const SystemConfig& config);
+[[nodiscard]] std::unique_ptr<TraceOutput> make_timeline_output(const std::string& path, const System& system);
 [[nodiscard]] std::unique_ptr<TraceOutput> make_op_log_output(const std::string& path);
 
 }  // namespace kernwave::platform

@@ -145,12 +145,15 @@ struct CauseShare {
 }
 
 [[nodiscard]] std::string busiest_engine(const Json& result) {
-  const auto* const busiest = std::max_element(engine_rows.begin(), engine_rows.begin() + engines_in_turn,
-                                               [&result](const EngineRow& a, const EngineRow& b) {
-                                                 return busy_share(result, a.name) < busy_share(result, b.name);
-                                               });
-  return fmt::format("The busiest engine of a PE is the {}: {:.1f} % of the time.", busiest->words,
-                     100.0 * busy_share(result, busiest->name));
+  std::string_view busiest;
+  for (const Json::Member& engine : result.at("busy_ps").as_object().front().value.as_object()) {
+    if (engine.key == name_of(Engine::ipcq)) continue;  // a link, not an engine, is what its messages keep
+    if (busiest.empty() || busy_share(result, engine.key) > busy_share(result, busiest)) busiest = engine.key;
+  }
+  const auto* const row = std::find_if(engine_rows.begin(), engine_rows.end(),
+                                       [busiest](const EngineRow& one) { return one.name == busiest; });
+  return fmt::format("The busiest engine of a PE is the {}: {:.1f} % of the time.",
+                     row == engine_rows.end() ? busiest : row->words, 100.0 * busy_share(result, busiest));
 }
 
 /// Of the resource that the kernel uses most, how much more it uses than it must.

@@ -14,51 +14,54 @@ namespace kernwave::platform {
 
 namespace {
 
-constexpr std::size_t receives = engine_rows.size();
-constexpr std::size_t lane_count = receives + 1;
+/// The lanes of a machine: one for each engine, of the queues for sends, and one for receives behind them all.
+class Lanes {
+ public:
+  explicit Lanes(const EngineList& engines) : engines_(engines) {}
 
-/// By Engine; of the queues, sends. Receives have the lane behind them all.
-[[nodiscard]] std::string lane_name(std::size_t lane) {
-  if (lane == receives) return fmt::format("{} receive", name_of(Engine::ipcq));
-  const EngineRow& row = engine_rows[lane];
-  return fmt::format("{}{}", row.name, row.service == EngineService::messages ? " send" : "");
-}
-
-[[nodiscard]] std::string_view shade_of(std::size_t lane) noexcept {
-  if (lane == receives) return "#c9a3e0";
-  switch (engine_rows[lane].colour) {
-    case EngineColour::grey:
-      break;
-    case EngineColour::blue:
-      return "#3b7dd8";
-    case EngineColour::light_blue:
-      return "#7fb3f0";
-    case EngineColour::orange:
-      return "#e08a1e";
-    case EngineColour::green:
-      return "#3fa66b";
-    case EngineColour::purple:
-      return "#a063c9";
+  [[nodiscard]] std::size_t count() const noexcept { return engines_.size() + 1; }
+  [[nodiscard]] std::string name(std::size_t lane) const {
+    if (lane == engines_.size()) return fmt::format("{} receive", name_of(Engine::ipcq));
+    const EngineRow& row = engines_[static_cast<Engine>(lane)];
+    return fmt::format("{}{}", row.name, row.service == EngineService::messages ? " send" : "");
   }
-  return "#8a8f98";
-}
+  [[nodiscard]] std::size_t of(const Descriptor& descriptor) const {
+    const bool receive = descriptor.engine == Engine::ipcq && descriptor.ipcq().action == IpcqAction::receive;
+    return receive ? engines_.size() : static_cast<std::size_t>(descriptor.engine);
+  }
+  [[nodiscard]] Json names() const {
+    Json names = Json::array();
+    for (std::size_t lane = 0; lane < count(); ++lane) names.push_back(name(lane));
+    return names;
+  }
+  [[nodiscard]] Json colours() const {
+    Json colours = Json::object();
+    for (std::size_t lane = 0; lane < count(); ++lane) colours[name(lane)] = shade(lane);
+    return colours;
+  }
 
-[[nodiscard]] std::size_t lane_of(const Descriptor& descriptor) {
-  const bool receive = descriptor.engine == Engine::ipcq && descriptor.ipcq().action == IpcqAction::receive;
-  return receive ? receives : static_cast<std::size_t>(descriptor.engine);
-}
+ private:
+  [[nodiscard]] std::string_view shade(std::size_t lane) const noexcept {
+    if (lane == engines_.size()) return "#c9a3e0";
+    switch (engines_[static_cast<Engine>(lane)].colour) {
+      case EngineColour::grey:
+        break;
+      case EngineColour::blue:
+        return "#3b7dd8";
+      case EngineColour::light_blue:
+        return "#7fb3f0";
+      case EngineColour::orange:
+        return "#e08a1e";
+      case EngineColour::green:
+        return "#3fa66b";
+      case EngineColour::purple:
+        return "#a063c9";
+    }
+    return "#8a8f98";
+  }
 
-[[nodiscard]] Json lane_names() {
-  Json names = Json::array();
-  for (std::size_t lane = 0; lane < lane_count; ++lane) names.push_back(lane_name(lane));
-  return names;
-}
-
-[[nodiscard]] Json lane_colours() {
-  Json colours = Json::object();
-  for (std::size_t lane = 0; lane < lane_count; ++lane) colours[lane_name(lane)] = shade_of(lane);
-  return colours;
-}
+  const EngineList& engines_;
+};
 
 [[nodiscard]] Json numbers(const traces::ActivitySeries::Bins& bins, std::int64_t count) {
   const auto shown = std::min(static_cast<std::size_t>(count), bins.size());
@@ -80,13 +83,13 @@ class TextPool {
   std::vector<std::string> texts_;
 };
 
-[[nodiscard]] Json window_object(const traces::WindowRecorder& recorder) {
+[[nodiscard]] Json window_object(const traces::WindowRecorder& recorder, const Lanes& lanes) {
   TextPool texts;
   TextPool places;
   Json operations = Json::array();
   for (const traces::OperationRow& row : recorder.rows()) {
     operations.push_back(
-        Json::array({row.descriptor.id.pe.count(), lane_of(row.descriptor), texts.number_of(describe(row.descriptor)),
+        Json::array({row.descriptor.id.pe.count(), lanes.of(row.descriptor), texts.number_of(describe(row.descriptor)),
                      places.number_of(fmt::format("{}:{}", row.where.file, row.where.line)), row.issued.count(),
                      row.start.count(), row.end.count()}));
   }
@@ -94,7 +97,7 @@ class TextPool {
   return Json::object({{"from_ps", recorder.window().from.count()},
                        {"complete_to_ps", to_the_end ? Json() : Json(recorder.complete_to().count())},
                        {"touching", recorder.touching()},
-                       {"lanes", lane_names()},
+                       {"lanes", lanes.names()},
                        {"texts", texts.texts()},
                        {"places", places.texts()},
                        {"operations", operations}});
@@ -102,12 +105,14 @@ class TextPool {
 
 }  // namespace
 
-Json activity_document(const traces::ActivitySeries& series, const traces::WindowRecorder& recorder) {
+Json activity_document(const traces::ActivitySeries& series, const traces::WindowRecorder& recorder,
+                       const EngineList& engines) {
+  const Lanes lanes(engines);
   const std::int64_t count = series.bin_count();
   Json busy = Json::object();
-  for (std::size_t i = 0; i < engine_count; ++i) {
-    const auto& bins = series.busy(static_cast<Engine>(i));
-    if (!bins.empty()) busy[lane_name(i)] = numbers(bins, count);
+  for (const EngineRow& row : engines) {
+    const auto& bins = series.busy(row.engine);
+    if (!bins.empty()) busy[lanes.name(static_cast<std::size_t>(row.engine))] = numbers(bins, count);
   }
   Json cubes = Json::object();
   for (std::size_t i = 0; i < series.traffic().size(); ++i) {
@@ -118,10 +123,10 @@ Json activity_document(const traces::ActivitySeries& series, const traces::Windo
   }
   return Json::object({{"bin_ps", series.bin_width().count()},
                        {"bins", count},
-                       {"colours", lane_colours()},
+                       {"colours", lanes.colours()},
                        {"busy_ps", busy},
                        {"cubes", cubes},
-                       {"window", window_object(recorder)}});
+                       {"window", window_object(recorder, lanes)}});
 }
 
 }  // namespace kernwave::platform

@@ -15,6 +15,8 @@ namespace kernwave::platform {
 /// | `window` | `from_ps`; `complete_to_ps` (null: to the end); `touching`, how many operations fall into it; `lanes`,
 /// | | | `texts` and `places`, which `operations` refer to by number: [pe, lane, text, place, issued, start, end], in
 /// ps |
-[[nodiscard]] Json activity_document(const traces::ActivitySeries& series, const traces::WindowRecorder& recorder);
+/// Of a machine of these engines.
+[[nodiscard]] Json activity_document(const traces::ActivitySeries& series, const traces::WindowRecorder& recorder,
+                                     const EngineList& engines);
 
 }  // namespace kernwave::platform

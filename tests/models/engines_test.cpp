@@ -22,11 +22,8 @@ using testing::in_child;
 using testing::StubMemory;
 using testing::StubTiming;
 
-/// A row that a list takes.
-[[nodiscard]] EngineRow sorter() {
-  return {Engine::math, 0x6000, EngineService::in_turn, "sorter", "sorter", "sorting engine", "sort",
-          "sort",       "",     EngineColour::grey};
-}
+/// An engine that a list takes.
+[[nodiscard]] AddedEngine sorter() { return {0x6000, "sorter", "Sorter", "sorting engine"}; }
 
 TEST(Engines, HaveTheirDoorbellsInSteps) {
   EXPECT_EQ(doorbell(Engine::dma_read), 0x0000U);
@@ -49,9 +46,9 @@ TEST(EngineLists, BeginWithTheEnginesThatEveryPeHas) {
 
 TEST(EngineLists, NumberAnAddedEngineBehindTheOthersAndFindItAtItsDoorbellAlone) {
   EngineList list;
-  EngineRow row = sorter();
-  row.doorbell = 0x9000;
-  const Engine added = list.add(row);
+  AddedEngine engine = sorter();
+  engine.doorbell = 0x9000;
+  const Engine added = list.add(engine);
   EXPECT_EQ(static_cast<int>(added), 6);
   EXPECT_EQ(list[added].name, "sorter");
   EXPECT_EQ(list[added].counted, "sorter");
@@ -62,25 +59,26 @@ TEST(EngineLists, NumberAnAddedEngineBehindTheOthersAndFindItAtItsDoorbellAlone)
   }
 }
 
-TEST(EngineLists, RefuseARowThatIsNoEngineAndStayAsTheyAre) {
+TEST(EngineLists, RefuseWhatIsNoEngineAndStayAsTheyAre) {
   struct Case {
     const char* what;
-    void (*spoil)(EngineRow&);
+    void (*spoil)(AddedEngine&);
     const char* told;
   };
   const std::vector<Case> cases = {
-      {"no category", [](EngineRow& row) { row.category = ""; }, "needs a name, a title, words, a category and a kind"},
-      {"a name that is taken", [](EngineRow& row) { row.name = "gemm"; }, "has the name of another engine"},
-      {"a doorbell that is taken", [](EngineRow& row) { row.doorbell = 0x3000; }, "0x3000, which is that of \"math\""},
-      {"a doorbell between two", [](EngineRow& row) { row.doorbell = 0x6004; }, "0x6004, not at a multiple of 0x1000"},
-      {"a doorbell far away", [](EngineRow& row) { row.doorbell = 0x1000000; }, "up to 0xfff000"},
-      {"a second scheduler", [](EngineRow& row) { row.service = EngineService::parts; }, "is not the scheduler"}};
+      {"no title", [](AddedEngine& engine) { engine.title = ""; }, "needs a name, a title and words"},
+      {"a name that is taken", [](AddedEngine& engine) { engine.name = "gemm"; }, "has the name of another engine"},
+      {"a doorbell that is taken", [](AddedEngine& engine) { engine.doorbell = 0x3000; },
+       "0x3000, which is that of \"math\""},
+      {"a doorbell between two", [](AddedEngine& engine) { engine.doorbell = 0x6004; },
+       "0x6004, not at a multiple of 0x1000"},
+      {"a doorbell far away", [](AddedEngine& engine) { engine.doorbell = 0x1000000; }, "up to 0xfff000"}};
   EngineList list;
   for (const Case& test : cases) {
-    EngineRow row = sorter();
-    test.spoil(row);
+    AddedEngine engine = sorter();
+    test.spoil(engine);
     try {
-      list.add(row);
+      list.add(engine);
       ADD_FAILURE() << test.what << " is taken";
     } catch (const std::invalid_argument& error) {
       EXPECT_NE(std::string(error.what()).find(test.told), std::string::npos) << test.what << ": " << error.what();
@@ -129,24 +127,13 @@ TEST(EngineLists, LeadTheSchedulerToAnAddedEngine) {
   });
 }
 
-TEST(EngineLists, AreThoseOfTheMachine) {
-  in_child([] {
-    EngineList list;
-    const Engine added = list.add(sorter());
-    Connector connector;
-    System system("system", testing::one_cube(1), DataMode::none, connector, ConstructionOrder::ascending, list);
-    StubMemory own("own", AnswerStyle::completed_at_once);
-    Pe& pe = system.pe(PeId(0));
-    connector.connect(pe.engine_socket(added), own.read_socket(), "scheduler_to_sorter");
-    AtInitiator idle("idle");
-    idle.socket().bind(own.write_socket());
-    tl::launch(pe, [](tl::Context& tl) { tl.full({4}, 1.0, DType::f32); });
-    EXPECT_EQ(run_to_end(system.ledger()), RunEnd::finished);
-    EXPECT_EQ(system.engines().size(), 7U);
-    EXPECT_EQ(pe.engines()[added].name, "sorter");
-    EXPECT_EQ(pe.statistics(Engine::math).operations, 1);
-    EXPECT_EQ(pe.statistics(added).operations, 0);
-  });
+TEST(EngineLists, LetTheMatrixAndTheVectorEngineBeReplacedAndNoOther) {
+  EngineList list;
+  list.replace(Engine::gemm, EngineData::model);
+  EXPECT_TRUE(list.is_users(Engine::gemm));
+  EXPECT_FALSE(list.is_users(Engine::math));
+  EXPECT_THROW(list.replace(Engine::dma_read, EngineData::own), std::invalid_argument);
+  EXPECT_FALSE(list.is_users(Engine::dma_read));
 }
 
 }  // namespace

@@ -306,7 +306,7 @@ TEST(ActivityDocument, HoldsBinsAndTheOperationsOfTheWindow) {
     recorder.completed(completed);
   }
   series.served({CubeId(1), 0, true, Bytes(64), Picoseconds(0), Picoseconds(0), Picoseconds(1000)});
-  const Json document = activity_document(series, recorder);
+  const Json document = activity_document(series, recorder, EngineList());
   EXPECT_EQ(document.at("bin_ps").as_int(), 1000);
   EXPECT_EQ(to_text(document.at("busy_ps"), 0), R"({"math":[500,500,1000]})");
   EXPECT_EQ(to_text(document.at("cubes"), 0), R"({"cube1":{"read":[64,0,0],"written":[]}})");

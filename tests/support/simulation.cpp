@@ -16,10 +16,10 @@ SystemConfig one_cube(std::int64_t pes) {
   return config;
 }
 
-Simulation::Simulation(const SystemConfig& config, DataMode mode, ConstructionOrder order)
+Simulation::Simulation(const SystemConfig& config, DataMode mode, ConstructionOrder order, const EngineList& engines)
     : path_(config, traces::CriticalPath::Detail::sums),
       races_(config),
-      system_("system", config, mode, connector_, order) {
+      system_("system", config, mode, connector_, order, engines) {
   observers_.add(log_);
   observers_.add(path_);
   observers_.add(races_);

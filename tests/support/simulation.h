@@ -26,7 +26,7 @@ namespace kernwave::testing {
 class Simulation {
  public:
   explicit Simulation(const SystemConfig& config = one_cube(), DataMode mode = DataMode::full,
-                      ConstructionOrder order = ConstructionOrder::ascending);
+                      ConstructionOrder order = ConstructionOrder::ascending, const EngineList& engines = {});
 
   [[nodiscard]] System& system() noexcept { return system_; }
   [[nodiscard]] Pe& pe(std::int64_t id = 0) { return system_.pe(PeId(id)); }
@@ -64,7 +64,7 @@ class Simulation {
   /// The operations, without source lines.
   [[nodiscard]] std::string log_text() const;
   [[nodiscard]] std::int64_t count(Engine engine) const;
-  [[nodiscard]] const traces::MonitoringConnector& monitor() const noexcept { return connector_; }
+  [[nodiscard]] traces::MonitoringConnector& monitor() noexcept { return connector_; }
 
   /// Time-free access to HBM in a storage type; `values` as f32.
   void write(HbmAddress address, DType dtype, const std::vector<float>& values);

@@ -28,8 +28,15 @@ void ActivitySeries::completed(const CompletedOperation& operation) {
   const Engine engine = operation.descriptor.engine;
   if (engine == Engine::composite) return;  // its parts are told of one by one
   if (engine == Engine::ipcq && operation.descriptor.ipcq().action == IpcqAction::receive) return;
-  spread(busy_[static_cast<std::size_t>(engine)], operation.start, operation.end,
-         (operation.end - operation.start).count());
+  const auto index = static_cast<std::size_t>(engine);
+  if (busy_.size() <= index) busy_.resize(index + 1);
+  spread(busy_[index], operation.start, operation.end, (operation.end - operation.start).count());
+}
+
+const ActivitySeries::Bins& ActivitySeries::busy(Engine engine) const noexcept {
+  static const Bins never;
+  const auto index = static_cast<std::size_t>(engine);
+  return index < busy_.size() ? busy_[index] : never;
 }
 
 void ActivitySeries::served(const ChannelService& service) {

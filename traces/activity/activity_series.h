@@ -1,7 +1,6 @@
 // The activity of engines and memories over time, in a bounded number of bins.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -34,7 +33,7 @@ class ActivitySeries : public PeObserver, public ChannelObserver {
   /// Bins up to the end of the last activity; the vectors below may have more.
   [[nodiscard]] std::int64_t bin_count() const noexcept { return ceil_div(last_end_.count(), width_.count()); }
   /// Picoseconds, summed over PEs. Of Engine::ipcq: the messages sent, from leaving to landing.
-  [[nodiscard]] const Bins& busy(Engine engine) const noexcept { return busy_[static_cast<std::size_t>(engine)]; }
+  [[nodiscard]] const Bins& busy(Engine engine) const noexcept;
   /// By cube; cubes behind the last one that carried anything are left out.
   [[nodiscard]] const std::vector<Traffic>& traffic() const noexcept { return traffic_; }
 
@@ -44,7 +43,7 @@ class ActivitySeries : public PeObserver, public ChannelObserver {
 
   Picoseconds width_ = first_width;
   Picoseconds last_end_;
-  std::array<Bins, engine_count> busy_;
+  std::vector<Bins> busy_;  // by engine
   std::vector<Traffic> traffic_;
 };
 

@@ -92,6 +92,10 @@ void for_each_read(const CompositeDescriptor& work, Visit visit) {
 
 template <typename Visit>
 void for_each_read(const Descriptor& descriptor, Visit visit) {
+  if (const auto* call = std::get_if<CallDescriptor>(&descriptor.work)) {
+    for (std::size_t i = 0; i < call->reads; ++i) visit(call->tensors[i]);
+    return;
+  }
   switch (descriptor.engine) {
     case Engine::dma_read:
       return;
@@ -128,6 +132,10 @@ void for_each_read(const Descriptor& descriptor, Visit visit) {
 
 template <typename Visit>
 void for_each_write(const Descriptor& descriptor, Visit visit) {
+  if (const auto* call = std::get_if<CallDescriptor>(&descriptor.work)) {
+    for (std::size_t i = call->reads; i < std::size_t{call->reads} + call->writes; ++i) visit(call->tensors[i]);
+    return;
+  }
   switch (descriptor.engine) {
     case Engine::dma_read:
       return visit(descriptor.dma().local);

@@ -71,8 +71,9 @@ void CriticalPath::service_ends(const Descriptor& operation, Picoseconds at) {
     case Engine::dma_read:  // told by `transferred`
     case Engine::dma_write:
     case Engine::composite:
-      break;
+      return;
   }
+  of(operation.id.pe).computed(operation, at);  // of an engine that was added
 }
 
 /// A receiver may take a message in before its sender hears of the landing, in one instant.

@@ -106,8 +106,10 @@ class PePaths {
   };
 
   [[nodiscard]] Path extend(Path path, Picoseconds at, PathCause cause, const Flight& flight);
-  [[nodiscard]] Station& station_of(const Descriptor& operation) noexcept {
-    return stations_[static_cast<std::size_t>(operation.engine)];
+  [[nodiscard]] Station& station_of(const Descriptor& operation) {
+    const auto engine = static_cast<std::size_t>(operation.engine);
+    if (engine >= stations_.size()) stations_.resize(engine + 1);
+    return stations_[engine];
   }
   [[nodiscard]] Side& of(Direction direction) noexcept { return sides_[static_cast<std::size_t>(direction)]; }
   [[nodiscard]] const Side& of(Direction direction) const noexcept {
@@ -145,10 +147,10 @@ class PePaths {
   std::size_t next_accepted_ = 0;    // places in dispatched_at_
   std::size_t next_dispatched_ = 0;
   Path last_dispatched_;
-  std::array<Station, engine_count> stations_;
-  std::vector<Composite> composites_;  // in flight
-  std::vector<Done> done_;             // by slot of the completion
-  std::vector<Ended> latest_;          // completed at the latest instant
+  std::vector<Station> stations_ = std::vector<Station>(engine_rows.size());  // by engine
+  std::vector<Composite> composites_;                                         // in flight
+  std::vector<Done> done_;                                                    // by slot of the completion
+  std::vector<Ended> latest_;                                                 // completed at the latest instant
   std::array<Side, direction_count> sides_;
 };
 

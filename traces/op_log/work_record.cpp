@@ -52,6 +52,15 @@ struct Wording {
   return {{named(math.in[0].tensor), named(math.out)}, " -> "};
 }
 
+[[nodiscard]] Wording wording(const CallDescriptor& call) {
+  Wording words;
+  words.between = ", ";
+  for (std::size_t i = 0; i < std::size_t{call.reads} + call.writes; ++i) {
+    words.tensors.push_back(named(call.tensors.at(i)));
+  }
+  return words;
+}
+
 [[nodiscard]] Wording wording(const GemmDescriptor& gemm) { return {{named(gemm.a), named(gemm.b)}}; }
 
 [[nodiscard]] Wording wording(const DmaDescriptor& dma) { return {{named(dma.local)}}; }
@@ -69,7 +78,7 @@ bool operator<(const WorkRecord& a, const WorkRecord& b) noexcept {
 WorkRecord work_record(const Descriptor& descriptor, SourceLocation where) {
   const Wording words = std::visit([](const auto& work) { return wording(work); }, descriptor.work);
   WorkRecord record;
-  record.engine = kernwave::name_of(descriptor.engine);
+  record.engine = engine_name_of(descriptor);
   record.category = category_of(descriptor);
   record.kind = kernwave::name_of(descriptor);
   record.label = fmt::format("{}/{} of ", record.category, record.kind);

@@ -79,6 +79,16 @@ void WorkTable::fill(Key& key, const CompositeDescriptor& composite) noexcept {
                      .value()};
 }
 
+void WorkTable::fill(Key& key, const CallDescriptor& call) noexcept {
+  Bundle types;
+  types.add(call.reads).add(call.writes);
+  for (std::size_t i = 0; i < std::size_t{call.reads} + call.writes; ++i) {
+    key.numbers[i] = extent(call.tensors[i]);
+    types.add(call.tensors[i].dtype);
+  }
+  key.numbers[4] = types.value();
+}
+
 std::uint32_t WorkTable::index_of(const Descriptor& descriptor, SourceLocation where) {
   Key key;
   key.file = where.file;

@@ -40,6 +40,7 @@ class WorkTable {
   static void fill(Key& key, const MathDescriptor& math) noexcept;
   static void fill(Key& key, const IpcqDescriptor& ipcq) noexcept;
   static void fill(Key& key, const CompositeDescriptor& composite) noexcept;
+  static void fill(Key& key, const CallDescriptor& call) noexcept;
 
   std::unordered_map<Key, std::uint32_t, Hash> by_key_;
   std::map<WorkRecord, std::uint32_t> by_record_;

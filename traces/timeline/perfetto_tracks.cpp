@@ -35,15 +35,35 @@ class DescriptorPacket {
   std::size_t descriptor_ = 0;
 };
 
-[[nodiscard]] std::string group_name(TrackGroup group) {
+void describe_counter(TrackGroup group, ProtobufWriter& out) {
+  if (group < TrackGroup::scratch || group >= TrackGroup::added) return;
+  const std::size_t message = out.begin(track::counter);
+  if (group == TrackGroup::scratch) {
+    out.varint(counter::unit, counter::size_bytes);
+  } else {
+    out.text(counter::unit_name, "GB/s");
+  }
+  out.end(message);
+}
+
+}  // namespace
+
+PerfettoTracks::PerfettoTracks(const SystemConfig& config, const EngineList& engines)
+    : cubes_(config.cubes),
+      pes_per_cube_(config.pes_per_cube),
+      engines_(engines),
+      groups_(track_groups(engines)),
+      process_uuids_(static_cast<std::size_t>(cubes_ * (pes_per_cube_ + 1))),
+      lane_uuids_(process_uuids_.size() * groups_) {}
+
+std::string PerfettoTracks::group_name(TrackGroup group) const {
+  for (const EngineRow& row : engines_) {
+    if (row.service != EngineService::messages && group == group_of(row.engine)) return std::string(row.title);
+  }
   if (group >= TrackGroup::send && group < TrackGroup::scratch) {
     const auto offset = static_cast<std::size_t>(group) - static_cast<std::size_t>(TrackGroup::send);
     const auto direction = static_cast<Direction>(offset % direction_count);
     return fmt::format("{} {}", group < TrackGroup::receive ? "send" : "receive", name_of(direction));
-  }
-  if (group >= TrackGroup::engine && group < TrackGroup::send) {
-    const auto offset = static_cast<std::size_t>(group) - static_cast<std::size_t>(TrackGroup::engine);
-    return std::string(engine_rows[offset].title);
   }
   switch (group) {
     case TrackGroup::kernel:
@@ -56,25 +76,6 @@ class DescriptorPacket {
       return "HBM write";
   }
 }
-
-void describe_counter(TrackGroup group, ProtobufWriter& out) {
-  if (group < TrackGroup::scratch) return;
-  const std::size_t message = out.begin(track::counter);
-  if (group == TrackGroup::scratch) {
-    out.varint(counter::unit, counter::size_bytes);
-  } else {
-    out.text(counter::unit_name, "GB/s");
-  }
-  out.end(message);
-}
-
-}  // namespace
-
-PerfettoTracks::PerfettoTracks(const SystemConfig& config)
-    : cubes_(config.cubes),
-      pes_per_cube_(config.pes_per_cube),
-      process_uuids_(static_cast<std::size_t>(cubes_ * (pes_per_cube_ + 1))),
-      lane_uuids_(process_uuids_.size() * track_group_count) {}
 
 bool PerfettoTracks::known(std::size_t process, TrackGroup group) const noexcept {
   return !lanes(process, group).empty();
@@ -116,7 +117,7 @@ std::uint64_t PerfettoTracks::describe_lane(std::size_t process, TrackGroup grou
                                             ProtobufWriter& out) {
   constexpr std::size_t ranks_per_group = 1000;
   const std::uint64_t parent = describe_process(process, out);
-  auto& lanes = lane_uuids_[process * track_group_count + static_cast<std::size_t>(group)];
+  auto& lanes = lane_uuids_[process * groups_ + static_cast<std::size_t>(group)];
   if (lane >= lanes.size()) lanes.resize(lane + 1);
   lanes[lane] = next_uuid_++;
   const DescriptorPacket descriptor(out, lanes[lane]);

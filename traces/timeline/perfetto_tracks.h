@@ -16,7 +16,7 @@ inline constexpr std::uint64_t packet_sequence = 1;
 /// Numbers tracks in the order in which they are asked for. Processes are the PEs by their numbers, then the cubes.
 class PerfettoTracks {
  public:
-  explicit PerfettoTracks(const SystemConfig& config);
+  PerfettoTracks(const SystemConfig& config, const EngineList& engines);
 
   [[nodiscard]] std::size_t pes() const noexcept { return static_cast<std::size_t>(cubes_ * pes_per_cube_); }
   [[nodiscard]] std::size_t processes() const noexcept { return process_uuids_.size(); }
@@ -32,14 +32,17 @@ class PerfettoTracks {
 
  private:
   [[nodiscard]] const std::vector<std::uint64_t>& lanes(std::size_t process, TrackGroup group) const {
-    return lane_uuids_[process * track_group_count + static_cast<std::size_t>(group)];
+    return lane_uuids_[process * groups_ + static_cast<std::size_t>(group)];
   }
+  [[nodiscard]] std::string group_name(TrackGroup group) const;
   [[nodiscard]] std::uint64_t describe_process(std::size_t process, ProtobufWriter& out);
   [[nodiscard]] std::uint64_t describe_lane(std::size_t process, TrackGroup group, std::size_t lane,
                                             ProtobufWriter& out);
 
   std::int64_t cubes_;
   std::int64_t pes_per_cube_;
+  EngineList engines_;
+  std::size_t groups_;
   std::vector<std::uint64_t> process_uuids_;            // 0: not described yet
   std::vector<std::vector<std::uint64_t>> lane_uuids_;  // by process and group
   std::uint64_t next_uuid_ = 1;

@@ -68,10 +68,11 @@ class EventPacket {
 
 }  // namespace
 
-PerfettoWriter::PerfettoWriter(ByteStream& file, const SystemConfig& config, Picoseconds hbm_bin)
+PerfettoWriter::PerfettoWriter(ByteStream& file, const SystemConfig& config, const EngineList& engines,
+                               Picoseconds hbm_bin)
     : file_(file),
       hbm_bin_(hbm_bin),
-      tracks_(config),
+      tracks_(config, engines),
       event_names_{interned::event_names, {}},
       annotation_texts_{interned::debug_annotation_string_values, {}} {
   begin_file();

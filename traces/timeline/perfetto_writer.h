@@ -18,7 +18,7 @@ namespace kernwave::traces {
 class PerfettoWriter {
  public:
   /// `hbm_bin`: the time over which a value of an HBM counter counts bytes. Outlived by `file`.
-  PerfettoWriter(ByteStream& file, const SystemConfig& config, Picoseconds hbm_bin);
+  PerfettoWriter(ByteStream& file, const SystemConfig& config, const EngineList& engines, Picoseconds hbm_bin);
 
   [[nodiscard]] const PerfettoTracks& tracks() const noexcept { return tracks_; }
   /// The kinds of slices that follow those known so far, before the first block with one of them.

@@ -56,6 +56,15 @@ void add_work(std::array<std::uint64_t, 8>& key, const CompositeDescriptor& comp
   key[4] = both(composite.k, 0);
 }
 
+void add_work(std::array<std::uint64_t, 8>& key, const CallDescriptor& call) noexcept {
+  const std::size_t count = std::size_t{call.reads} + call.writes;
+  for (std::size_t i = 0; i < count; ++i) {
+    key[0] |= bits(call.tensors[i].dtype, static_cast<unsigned>(16 + 4 * i));
+    key[3 + i] = shape_of(call.tensors[i]);
+  }
+  key[7] = both(call.reads, call.writes);
+}
+
 [[nodiscard]] std::string shape_text(const ScratchOperand& tensor) {
   return fmt::format("{}x{}", tensor.rows, tensor.cols);
 }
@@ -65,10 +74,11 @@ void add_work(std::array<std::uint64_t, 8>& key, const CompositeDescriptor& comp
   return fmt::format("{}x{} {} . {}x{} {}", m, k, name_of(a), k, n, name_of(b));
 }
 
-[[nodiscard]] std::string message_text(const IpcqDescriptor& ipcq) {
+template <std::size_t most>
+[[nodiscard]] std::string tensors_text(const std::array<ScratchOperand, most>& tensors, std::size_t count) {
   std::string text;
-  for (std::size_t i = 0; i < ipcq.count; ++i) {
-    const ScratchOperand& tensor = ipcq.tensors[i];
+  for (std::size_t i = 0; i < count; ++i) {
+    const ScratchOperand& tensor = tensors[i];
     text += fmt::format("{}{} {}", i == 0 ? "" : ", ", shape_text(tensor), name_of(tensor.dtype));
   }
   return text;
@@ -85,7 +95,12 @@ void add_work(std::array<std::uint64_t, 8>& key, const CompositeDescriptor& comp
     const ScratchOperand& tensor = is_reduction(math->op) ? math->in[0].tensor : math->out;
     return fmt::format("{} {}", shape_text(tensor), name_of(tensor.dtype));
   }
-  if (const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work)) return message_text(*ipcq);
+  if (const auto* ipcq = std::get_if<IpcqDescriptor>(&descriptor.work)) {
+    return tensors_text(ipcq->tensors, ipcq->count);
+  }
+  if (const auto* call = std::get_if<CallDescriptor>(&descriptor.work)) {
+    return tensors_text(call->tensors, std::size_t{call->reads} + call->writes);
+  }
   const CompositeDescriptor& work = descriptor.composite();
   return product_text(work.out.rows, work.k, work.out.cols, work.a.dtype, work.b.dtype);
 }

@@ -13,7 +13,7 @@ constexpr Picoseconds traffic_bin(1'000'000);
 constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
 
 [[nodiscard]] TrackGroup group_of_operation(const Descriptor& descriptor) {
-  if (row_of(descriptor.engine).service != EngineService::messages) return group_of(descriptor.engine);
+  if (descriptor.engine != Engine::ipcq) return group_of(descriptor.engine);
   const IpcqDescriptor& message = descriptor.ipcq();
   return group_of(message.action == IpcqAction::send ? TrackGroup::send : TrackGroup::receive, message.direction);
 }
@@ -26,18 +26,22 @@ constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
 
 }  // namespace
 
-Timeline::Timeline(const std::string& path, Compression compression, const SystemConfig& config)
+Timeline::Timeline(const std::string& path, Compression compression, const SystemConfig& config,
+                   const EngineList& engines)
     : pending_(path),
-      streams_(PerfettoTracks(config).processes(), [this](TrackStreams::Block& block) { take(block); }),
-      pes_(PerfettoTracks(config).pes()),
+      streams_(PerfettoTracks(config, engines).processes(), track_groups(engines),
+               [this](TrackStreams::Block& block) { take(block); }),
+      pes_(PerfettoTracks(config, engines).pes()),
       traffic_(static_cast<std::size_t>(2 * config.cubes), Traffic{BandwidthBins(traffic_bin), {}, 0}),
       file_(pending_.descriptor(), compression),
-      writer_(file_, config, traffic_bin),
+      writer_(file_, config, engines, traffic_bin),
       background_([this](Batch& batch) {
         writer_.learn(batch.new_kinds);
         for (std::size_t i = 0; i < batch.count; ++i) writer_.write(batch.blocks[i]);
         file_.check();
-      }) {}
+      }) {
+  for (PeState& pe : pes_) pe.lanes.resize(track_groups(engines));
+}
 
 // ---- to the thread
 

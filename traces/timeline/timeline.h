@@ -28,7 +28,8 @@ namespace kernwave::traces {
 class Timeline : public PeObserver, public ChannelObserver {
  public:
   /// Throws WriteError if the file cannot be made.
-  Timeline(const std::string& path, Compression compression, const SystemConfig& config);
+  Timeline(const std::string& path, Compression compression, const SystemConfig& config,
+           const EngineList& engines = {});
 
   /// Of the file, as it was asked for.
   [[nodiscard]] const std::string& path() const noexcept { return pending_.path(); }
@@ -72,7 +73,7 @@ class Timeline : public PeObserver, public ChannelObserver {
     ProgramWait wait;
     bool waits = false;
     Value scratch;
-    std::array<Lanes, track_group_count> lanes;
+    std::vector<Lanes> lanes;  // by group
   };
   struct Traffic {
     BandwidthBins bins;

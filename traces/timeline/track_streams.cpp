@@ -33,11 +33,11 @@ constexpr std::size_t block_records = 128;
 
 }  // namespace
 
-TrackStreams::TrackStreams(std::size_t processes, Sink sink)
-    : sink_(std::move(sink)), streams_(processes * track_group_count) {
+TrackStreams::TrackStreams(std::size_t processes, std::size_t groups, Sink sink)
+    : sink_(std::move(sink)), groups_(groups), streams_(processes * groups) {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    streams_[i].process = i / track_group_count;
-    streams_[i].group = static_cast<TrackGroup>(i % track_group_count);
+    streams_[i].process = i / groups_;
+    streams_[i].group = static_cast<TrackGroup>(i % groups_);
   }
 }
 

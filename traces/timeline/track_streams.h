@@ -20,11 +20,19 @@ enum class TrackGroup : std::uint8_t {
   scratch = receive + direction_count,
   hbm_read,
   hbm_write,
+  added,  // one group for each engine that was added to the machine
 };
-inline constexpr std::size_t track_group_count = static_cast<std::size_t>(TrackGroup::hbm_write) + 1;
+
+/// How many groups there are in a machine of these engines.
+[[nodiscard]] inline std::size_t track_groups(const EngineList& engines) noexcept {
+  return static_cast<std::size_t>(TrackGroup::added) + engines.size() - engine_rows.size();
+}
 
 [[nodiscard]] constexpr TrackGroup group_of(Engine engine) noexcept {
-  return static_cast<TrackGroup>(static_cast<std::uint8_t>(TrackGroup::engine) + static_cast<std::uint8_t>(engine));
+  const auto number = static_cast<std::size_t>(engine);
+  const bool is_added = number >= engine_rows.size();
+  const std::size_t first = static_cast<std::size_t>(is_added ? TrackGroup::added : TrackGroup::engine);
+  return static_cast<TrackGroup>(first + number - (is_added ? engine_rows.size() : 0));
 }
 
 [[nodiscard]] constexpr TrackGroup group_of(TrackGroup first, Direction direction) noexcept {
@@ -63,7 +71,7 @@ class TrackStreams {
   /// Writes a block, or takes it over and leaves an empty one.
   using Sink = std::function<void(Block&)>;
 
-  TrackStreams(std::size_t processes, Sink sink);
+  TrackStreams(std::size_t processes, std::size_t groups, Sink sink);
 
   /// Ends of records never descend in a stream, and are never before simulated time. Returns whether a block has become
   /// full: it is time to `hand_on`.
@@ -77,13 +85,14 @@ class TrackStreams {
 
  private:
   [[nodiscard]] Block& stream(std::size_t process, TrackGroup group) {
-    return streams_[process * track_group_count + static_cast<std::size_t>(group)];
+    return streams_[process * groups_ + static_cast<std::size_t>(group)];
   }
   [[nodiscard]] Block take(Block& stream);
   static void cut(Block& block, Picoseconds end);
   void write(std::vector<Block>& blocks, std::size_t count);
 
   Sink sink_;
+  std::size_t groups_;
   std::vector<Block> streams_;  // the block of each that is being filled
   std::vector<Block> full_;     // not written yet
   std::vector<Block> spare_;

@@ -8,7 +8,8 @@ namespace kernwave::traces {
 
 namespace {
 
-// Indices of signals. Engines come in the order of `Engine`, directions in that of `Direction`.
+// Indices of signals. Engines come in the order of `Engine`, directions in that of `Direction`; those that were added
+// to the machine come last.
 constexpr std::size_t state = 0;
 constexpr std::size_t operation_number = 1;
 constexpr std::size_t first_busy = 2;  // of the engines that serve their commands in turn, which come first
@@ -18,14 +19,23 @@ constexpr std::size_t scheduler_queue = outstanding_loads + 1;
 constexpr std::size_t first_queue = scheduler_queue + 1;
 constexpr std::size_t scratch_bytes = first_queue + engines_in_turn;
 constexpr std::size_t first_slots = scratch_bytes + 1;
+constexpr std::size_t first_added = first_slots + direction_count;  // busy and queue of each
 
 constexpr int state_bits = 4;
 static_assert(time_cause_count <= 1U << state_bits);
 
 [[nodiscard]] constexpr std::uint32_t number_of(TimeCause cause) noexcept { return static_cast<std::uint32_t>(cause); }
 
+[[nodiscard]] constexpr bool is_added(Engine engine) noexcept {
+  return static_cast<std::size_t>(engine) >= engine_rows.size();
+}
+
 [[nodiscard]] constexpr bool in_turn(const Descriptor& operation) noexcept {
-  return static_cast<std::size_t>(operation.engine) < engines_in_turn;
+  return static_cast<std::size_t>(operation.engine) < engines_in_turn || is_added(operation.engine);
+}
+
+[[nodiscard]] constexpr std::size_t busy_of_added(Engine engine) noexcept {
+  return first_added + 2 * (static_cast<std::size_t>(engine) - engine_rows.size());
 }
 
 [[nodiscard]] bool is_send(const Descriptor& operation) {
@@ -37,10 +47,12 @@ static_assert(time_cause_count <= 1U << state_bits);
 }
 
 [[nodiscard]] constexpr std::size_t busy_of(const Descriptor& operation) noexcept {
+  if (is_added(operation.engine)) return busy_of_added(operation.engine);
   return first_busy + static_cast<std::size_t>(operation.engine);
 }
 
 [[nodiscard]] constexpr std::size_t queue_of(const Descriptor& operation) noexcept {
+  if (is_added(operation.engine)) return busy_of_added(operation.engine) + 1;
   return first_queue + static_cast<std::size_t>(operation.engine);
 }
 
@@ -68,6 +80,11 @@ std::vector<WaveformSignal> PeWaveform::signals_of(const Pe& pe) {
   for (std::size_t i = 0; i < direction_count; ++i) {
     const auto direction = static_cast<Direction>(i);
     signals.push_back({fmt::format("{}{}_slots", scope, name_of(direction)), 32, 0, pe.ipcq().linked(direction)});
+  }
+  for (const EngineRow& row : pe.engines()) {
+    if (!is_added(row.engine)) continue;
+    signals.push_back({fmt::format("{}{}_busy", scope, row.name), 1});
+    signals.push_back({fmt::format("{}{}_queue", scope, row.name)});
   }
   return signals;
 }

@@ -1,0 +1,62 @@
+// A command to an engine that was added to the machine.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/tl/tensor.h"
+#include "models/protocol/descriptor.h"
+
+namespace kernwave::tl {
+
+/// What a command of an engine of the user's reads and writes, its parameters and what it costs to issue.
+class Call {
+ public:
+  /// One more tensor that the engine reads.
+  Call reads(const Tensor& tensor) const {
+    Call copy = *this;
+    copy.reads_.push_back(tensor);
+    return copy;
+  }
+  /// One more tensor that the engine writes: no broadcast view. An accumulator is named by both.
+  Call writes(const Tensor& tensor) const {
+    Call copy = *this;
+    copy.writes_.push_back(tensor);
+    return copy;
+  }
+  /// A value for the engine alone, of at most 24 bytes.
+  template <typename Parameters>
+  Call parameters(const Parameters& value) const {
+    static_assert(std::is_trivially_copyable_v<Parameters>, "the engine gets its bytes");
+    static_assert(sizeof(Parameters) <= CallDescriptor::most_parameter_bytes, "a command has no room for more");
+    Call copy = *this;
+    copy.parameter_bytes_ = sizeof(value);
+    std::memcpy(copy.parameters_.data(), &value, sizeof(value));
+    return copy;
+  }
+  /// What issuing it costs the CPU of the PE. Default: `pe.issue.math`.
+  Call issue_cost(Cycles cycles) const {
+    Call copy = *this;
+    copy.issue_cost_ = cycles;
+    return copy;
+  }
+
+  [[nodiscard]] const std::vector<Tensor>& reads() const noexcept { return reads_; }
+  [[nodiscard]] const std::vector<Tensor>& writes() const noexcept { return writes_; }
+  [[nodiscard]] std::size_t parameter_bytes() const noexcept { return parameter_bytes_; }
+  [[nodiscard]] const std::array<std::uint8_t, CallDescriptor::most_parameter_bytes>& parameters() const noexcept {
+    return parameters_;
+  }
+  [[nodiscard]] std::optional<Cycles> issue_cost() const noexcept { return issue_cost_; }
+
+ private:
+  std::vector<Tensor> reads_;
+  std::vector<Tensor> writes_;
+  std::size_t parameter_bytes_ = 0;
+  std::array<std::uint8_t, CallDescriptor::most_parameter_bytes> parameters_{};
+  std::optional<Cycles> issue_cost_;
+};
+
+}  // namespace kernwave::tl
