@@ -88,6 +88,7 @@ class Beside {
 struct Invocation {
   std::string command;  ///< as it could be typed again
   TextStream& out;      ///< standard output
+  const MachineBuilder& build;
 
   template <typename... Values>
   void print(fmt::format_string<Values...> format, Values&&... values) const {
@@ -157,13 +158,9 @@ int carry_out(const RunCommand& run, const Invocation& invocation) {
   if (!run.model.empty()) request.model = load_model_shape(run.model);
   const auto workload = make_workload(request, configuration.system);
   warn(configuration);
-  const RunRequest to_run{configuration,
-                          request.kernel,
-                          run.policy,
-                          run.data,
-                          invocation.command,
-                          run.checks,
-                          options_without_effect(run, workload->shape())};
+  const RunRequest to_run{
+      configuration,      request.kernel, run.policy,       run.data,
+      invocation.command, run.checks,     invocation.build, options_without_effect(run, workload->shape())};
   const bool progress = !run.quiet && ::isatty(STDERR_FILENO) == 1;
   std::unique_ptr<WhatIfVerifier> verifier;
   RunOptions options{run.outputs, true, progress, keeps_machine, {}};
@@ -210,14 +207,14 @@ int carry_out(const ConfigCommand& config, const Invocation& invocation) {
 }
 
 /// Everything but the end of standard output.
-[[nodiscard]] int carry_out(const std::vector<std::string>& arguments, TextStream& out) {
+[[nodiscard]] int carry_out(const std::vector<std::string>& arguments, TextStream& out, const MachineBuilder& build) {
   const ParsedCommandLine parsed = parse_command_line(arguments);
   if (!parsed.command) {
     TextStream errors(stderr);
     (parsed.exit_code == good ? out : errors).print(parsed.text);
     return parsed.exit_code;
   }
-  const Invocation invocation{quoted_command(arguments), out};
+  const Invocation invocation{quoted_command(arguments), out, build};
   try {
     return std::visit([&invocation](const auto& chosen) { return carry_out(chosen, invocation); }, *parsed.command);
   } catch (const SimulationError& error) {
@@ -249,10 +246,10 @@ int carry_out(const ConfigCommand& config, const Invocation& invocation) {
 
 }  // namespace
 
-int run_command_line(const std::vector<std::string>& arguments) {
+int run_command_line(const std::vector<std::string>& arguments, const MachineBuilder& build) {
   keep_standard_descriptors();
   TextStream out(stdout);
-  const int code = carry_out(arguments, out);
+  const int code = carry_out(arguments, out, build);
   const int error = out.finish();
   if (error == 0) return code;
   complain("cannot write standard output: " + traces::reason_of(error));

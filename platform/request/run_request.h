@@ -7,6 +7,7 @@
 #include "kernels/tl/policy.h"
 #include "models/config/system_config.h"
 #include "platform/config/configuration.h"
+#include "platform/request/machine.h"
 
 namespace kernwave::platform {
 
@@ -23,6 +24,7 @@ struct RunRequest {
   DataMode data = DataMode::full;
   std::string command;  ///< as the user typed it, for the record
   CheckRequest checks = {};
+  MachineBuilder build = {};            ///< of the machine to simulate; empty: a plain one
   std::vector<std::string> notes = {};  ///< of the command line, for the document; those of keys come behind
 };
 

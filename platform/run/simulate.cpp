@@ -185,11 +185,37 @@ enum class HostMemory : std::uint8_t { machine, data, run, result };
   return fmt::format("the results of {}: make the work smaller{}", request.kernel, without_data);
 }
 
+/// A System and nothing else.
+class PlainMachine : public Machine {
+ public:
+  PlainMachine(const SystemConfig& config, DataMode data) : system_("system", config, data, connector_) {}
+  [[nodiscard]] System& system() override { return system_; }
+
+ private:
+  Connector connector_;
+  System system_;
+};
+
+[[nodiscard]] std::unique_ptr<Machine> build(const RunRequest& request) {
+  const SystemConfig& config = request.configuration.system;
+  if (!request.build) return std::make_unique<PlainMachine>(config, request.data);
+  std::unique_ptr<Machine> machine = request.build(config, request.data);
+  if (machine == nullptr) throw SimulationError("the builder has built no machine");
+  const System& system = machine->system();
+  if (system.pe_count() != config.cubes * config.pes_per_cube || system.data_mode() != request.data) {
+    throw SimulationError(
+        fmt::format("the builder has built {} PEs with data {}, where {} PEs with data {} are asked for",
+                    system.pe_count(), system.data_mode() == DataMode::full ? "full" : "none",
+                    config.cubes * config.pes_per_cube, request.data == DataMode::full ? "full" : "none"));
+  }
+  return machine;
+}
+
 /// What becomes of a machine after its run.
 struct MachineEnd {
   bool keeps = false;
 
-  void operator()(System* machine) const {
+  void operator()(Machine* machine) const {
     if (!keeps) delete machine;  // NOLINT(cppcoreguidelines-owning-memory): it is the deleter of a unique_ptr
   }
 };
@@ -229,10 +255,8 @@ class ReferenceBesideRun {
 [[nodiscard]] RunOutcome simulate_watching_memory(const RunRequest& request, const Workload& workload,
                                                   const RunOptions& options, HostMemory& use) {
   const StackOverflowReport stack_overflows(request.configuration.system.pe.kernel_stack);
-  Connector connector;
-  const std::unique_ptr<System, MachineEnd> machine(
-      new System("system", request.configuration.system, request.data, connector), MachineEnd{options.keeps_machine});
-  System& system = *machine;
+  const std::unique_ptr<Machine, MachineEnd> machine(build(request).release(), MachineEnd{options.keeps_machine});
+  System& system = machine->system();
   use = HostMemory::data;
   std::optional<ReferenceBesideRun> reference;
   if (request.data == DataMode::full) {

@@ -48,7 +48,7 @@ class BlockingEngine : public sc_core::sc_module {
 };
 
 /// In which of the legal ways an engine of the non-blocking style answers.
-enum class Style { accepts_late, answers_annotated, completes_annotated, by_phases };
+enum class Style : std::uint8_t { accepts_late, answers_annotated, completes_annotated, by_phases };
 
 /// Serves one command at a time, by `nb_transport_fw`.
 class AtEngine : public sc_core::sc_module {
