@@ -1,4 +1,4 @@
-// Work for all cores of the host.
+// A loop that is shared out among all cores of the host.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which kernwave this is.
+// The version of kernwave.
 #pragma once
 
 #include <string_view>

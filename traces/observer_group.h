@@ -1,4 +1,4 @@
-// Several observers where one is expected.
+// An observer that passes each call on to several others.
 #pragma once
 
 #include <algorithm>

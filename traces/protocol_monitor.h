@@ -1,4 +1,4 @@
-// Watches sockets and reports whatever the TLM-2.0 base protocol forbids.
+// The monitor of TLM-2.0 sockets: reports every violation of the base protocol.
 #pragma once
 
 #include <string>

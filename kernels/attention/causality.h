@@ -1,4 +1,4 @@
-// Which keys a query sees: plain arithmetic, no tensors.
+// The keys that a query sees under a causal mask: plain arithmetic, no tensors.
 #pragma once
 
 #include <algorithm>

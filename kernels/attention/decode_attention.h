@@ -1,4 +1,4 @@
-// A few queries against the keys that one PE holds: what the decode kernels share.
+// The loop that the decode kernels share: attention of a few queries over the keys that one PE holds.
 #pragma once
 
 #include "kernels/attention/attention_args.h"

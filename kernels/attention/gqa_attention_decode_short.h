@@ -1,4 +1,4 @@
-// Decode attention, one KV head of one sequence a program.
+// Decode attention in one cube: each program computes one KV head of one sequence.
 #pragma once
 
 #include "kernels/attention/attention_args.h"

@@ -1,4 +1,4 @@
-// Prefill attention over a KV cache that is split among ranks: a ring of KV tiles.
+// Prefill attention over a KV cache that is split among ranks, on a ring that passes KV tiles on.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Prefill attention, all queries of one KV head of one sequence a program.
+// Prefill attention in one cube: each program computes all queries of one KV head of one sequence.
 #pragma once
 
 #include "kernels/attention/attention_args.h"

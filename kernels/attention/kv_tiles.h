@@ -1,4 +1,4 @@
-// Tiles of K and V from HBM, and the two products that use them.
+// Tiles of K and V that stream from HBM, and the two products that use them.
 #pragma once
 
 #include <cstdint>

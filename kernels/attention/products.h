@@ -1,4 +1,4 @@
-// The two products of attention, computed in one of two ways with the same results.
+// The two products of attention, by loads and dots or by composites, with the same results.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Queries and outputs of a block of rows, between HBM and scratch.
+// A block of query rows: loads of the queries and stores of the outputs, between HBM and scratch.
 #pragma once
 
 #include <cstdint>

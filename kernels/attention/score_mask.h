@@ -1,4 +1,4 @@
-// Hides the scores of keys that a query must not see.
+// The mask of attention scores: hides the scores of keys that a query must not see.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which tokens of a sequence each rank holds: plain arithmetic.
+// The tokens of a sequence that each rank holds: plain arithmetic.
 #pragma once
 
 #include <algorithm>

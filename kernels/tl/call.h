@@ -1,4 +1,4 @@
-// A command to an engine that was added to the machine.
+// The arguments of a command to a user's engine.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The kernel language. Names and meaning are Triton's where Triton has one.
+// The kernel language: the interface of a kernel to its PE. Names and meaning are Triton's where Triton has one.
 #pragma once
 
 #include <array>

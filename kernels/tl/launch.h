@@ -1,4 +1,4 @@
-// From a grid of programs to the processors that run them.
+// The launch of a grid of programs on a list of PEs.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Order of one PE's accesses to HBM.
+// The order of one PE's accesses to HBM: an access waits for earlier ones that it overlaps.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// A resource that moves bytes at a rate.
+// A resource that moves bytes at a rate, one transfer after another.
 #pragma once
 
 #include <cstdint>

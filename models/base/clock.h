@@ -1,4 +1,4 @@
-// Cycles to picoseconds.
+// A clock: converts cycles to picoseconds.
 #pragma once
 
 #include "models/base/exact_time.h"

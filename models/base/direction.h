@@ -1,4 +1,4 @@
-// The four sides of a PE on which queues to other PEs lie.
+// The four directions in which a PE has queues to other PEs.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A method process that comes into being when it is needed.
+// A SystemC method process that is made when it is first needed.
 #pragma once
 
 #include <memory>

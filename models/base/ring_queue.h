@@ -1,4 +1,4 @@
-// A queue in one block of memory.
+// A first-in first-out queue in one block of memory.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The one place that includes SystemC and TLM-2.0 and carries the differences between 2.3.4 and 3.0.
+// The only header that includes SystemC and TLM-2.0; it hides the differences between versions 2.3.4 and 3.0.
 #pragma once
 
 #ifndef SC_INCLUDE_DYNAMIC_PROCESSES

@@ -1,4 +1,4 @@
-// The error of a time that 64 bits do not hold.
+// The error of a time that does not fit into 64 bits.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// Times of engines and links that somebody gives, in the place of the model's own formulas.
+// Functions of time, given by the configuration, that replace the model's formulas for engines and links.
 #pragma once
 
 #include <functional>

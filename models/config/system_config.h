@@ -1,5 +1,5 @@
-// Every number of the modelled machine, as plain checked values. Units are in the types. What the members are made with
-// is the reference machine: the preset `ahbm`, and the defaults of the keys.
+// The configuration of the modelled machine: every number as a plain checked value, with its unit in its type. The
+// initial values of the members are the preset `ahbm` and the defaults of the keys.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Messages on the links between PEs, and the WRITEs that bring credits and windows back.
+// Messages on the links between PEs, and the WRITEs that return credits and places in the window.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which PE lies at the other end of a queue.
+// The topology of the queues: the PE at the other end of each queue.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Which channel holds which byte.
+// The map from the bytes of a cube's HBM to its channels.
 #pragma once
 
 #include <cstdint>

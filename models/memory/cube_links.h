@@ -1,4 +1,4 @@
-// The links between cubes: how a PE reaches the HBM of another cube.
+// The links between cubes, over which a PE reaches the HBM of another cube.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The `bandwidth` model of a cube's HBM: latency, channels, no banks.
+// The HBM of a cube: a bandwidth model with latency and channels, without banks.
 #pragma once
 
 #include <vector>

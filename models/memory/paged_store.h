@@ -1,4 +1,4 @@
-// Sparse bytes: a memory of any size that costs what is written to it.
+// A sparse memory of any size, whose host memory grows only with the bytes written to it.
 #pragma once
 
 #include <cstdint>

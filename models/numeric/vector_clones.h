@@ -1,4 +1,4 @@
-// One loop for several generations of processors.
+// A macro that compiles a loop for several vector widths of the host.
 #pragma once
 
 /// KERNWAVE_VECTOR_CLONES in front of a function whose loops the compiler vectorises: it is compiled for the processor

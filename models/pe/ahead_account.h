@@ -1,4 +1,4 @@
-// A sum of values that happened ahead of simulated time, each kept apart until simulated time gets there.
+// A sum of values, some of which lie ahead of simulated time and count only when simulated time reaches them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The composites that a scheduler has in flight: which part of which may go next, and when.
+// The order of the parts of all composites in flight: which part may be presented next, and when.
 #pragma once
 
 #include <array>

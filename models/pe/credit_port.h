@@ -1,4 +1,4 @@
-// Between the program of a PE and its queues: what a send asks for before it is issued, and what comes back.
+// The interface between the program of a PE and its queues: credits and windows for sends, and their return.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One direction of a PE's DMA: commands in order, each turned into memory requests.
+// The read or write half of a PE's DMA engine: takes commands in order and turns each into memory requests.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Totals of one engine over a run.
+// Totals of one engine over a run: commands, floating-point operations, bytes and busy time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cycles of the matrix engine, as plain functions of a shape. docs/timing.md works them by hand.
+// Cycles of the matrix engine, as plain functions of a product's shape. docs/timing.md works them by hand.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Cycles of the vector engine, as plain functions of a shape.
+// Cycles of the vector engine, as plain functions of an operation's shape. docs/timing.md works them by hand.
 #pragma once
 
 #include "models/base/quantity.h"

@@ -1,4 +1,4 @@
-// Requests of a DMA channel to memory: pooled payloads with their own data.
+// Requests of a DMA channel to memory: pooled payloads, each with its own data.
 #pragma once
 
 #include "models/base/systemc.h"

@@ -1,4 +1,4 @@
-// A processing element, assembled.
+// A processing element (PE): CPU, scheduler, DMA, engines, queues and scratch, bound to one another.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The processor of a PE: runs a program in an SC_THREAD and keeps account of its time.
+// The CPU of a PE: runs a program in an SC_THREAD and accounts for its time.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The queues of a PE: an engine that sends messages to neighbours and takes in theirs.
+// The engine of a PE's queues: sends messages to neighbours and receives theirs.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Accepts commands from the CPU, dispatches each to its engine, and carries composites out part by part.
+// The scheduler of a PE: accepts commands from the CPU, dispatches each to its engine, and carries out composites part
+// by part.
 #pragma once
 
 #include <memory>

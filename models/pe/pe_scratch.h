@@ -1,4 +1,4 @@
-// On-chip memory of a PE: capacity, bytes, and how much of it a program used.
+// The scratch memory of a PE: its capacity, its bytes, and the peak that a program used.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The account of a PE's time, by cause.
+// The account of a PE's time, in picoseconds for each cause.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The place of an engine of the user's in a PE.
+// The representative of a user's engine in a PE: passes commands on to the user's socket.
 #pragma once
 
 #include <optional>

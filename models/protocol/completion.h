@@ -1,4 +1,4 @@
-// Completion records: how a program learns that an operation is done, long after its transaction is gone.
+// Completion records, by which a program learns the end of an operation even after its transaction is reused.
 #pragma once
 
 #include <algorithm>

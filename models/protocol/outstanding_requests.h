@@ -1,4 +1,4 @@
-// Requests that wait for their response, some of which has come ahead of its time.
+// Requests that wait for their responses, some of which have arrived ahead of their time.
 #pragma once
 
 #include <algorithm>

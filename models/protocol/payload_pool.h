@@ -1,4 +1,4 @@
-// Payloads that are lent out and come back by themselves.
+// A pool of payloads, which return by themselves when their last user releases them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The places of a queue that is served in order, ahead of simulated time.
+// The places of a queue that is served in order, computed ahead of simulated time.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Runs a simulation to its end and tells how it ended.
+// The loop that simulates a run to its end and tells how it ended.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The ledger of a run: which kernels still run, and so when the simulation ends.
+// The ledger of a run: counts running kernels and activities, and so knows when the run ends.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The whole machine.
+// The whole machine: cubes, the links between them, and the links between PEs.
 #pragma once
 
 #include <utility>

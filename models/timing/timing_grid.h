@@ -1,4 +1,4 @@
-// Measured times on a grid, and what lies between them.
+// A grid of measured times, with linear interpolation between its points.
 #pragma once
 
 #include <array>

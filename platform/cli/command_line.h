@@ -1,4 +1,4 @@
-// The command line, as plain values.
+// The command line of `kernwave`, parsed into plain values.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// FIFOs as outputs: their readers.
+// Readers of FIFOs that are outputs: waits until each FIFO has one.
 #pragma once
 
 #include <string>

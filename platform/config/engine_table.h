@@ -1,4 +1,4 @@
-// The engines of a PE as a user sees them.
+// The table of the engines of a PE, as users see it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// All keys of the configuration, and the tables that they are in.
+// The table of all keys of the configuration.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The types that keys of the configuration have.
+// The types of configuration keys: how values of each type are read and printed.
 #pragma once
 
 #include "platform/config/key.h"

@@ -1,4 +1,4 @@
-// The machines that are shipped, as TOML text.
+// The presets: the machines that kernwave comes with, as TOML text.
 #pragma once
 
 #include <string>

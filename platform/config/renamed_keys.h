@@ -1,4 +1,4 @@
-// Keys that had another name in the version before this one. Old names work for one version, with a warning.
+// The keys that were renamed since the version before. Old names work for one version, with a warning.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A TOML text as plain data, with the lines on which things stand.
+// A TOML text as plain data, with the line of each value.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// The value of a key as somebody wrote it, before it is known to be what the key takes.
+// The value of a key as the user wrote it, before its type is checked.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Reading and writing whole files, with errors for people.
+// Reading and writing of whole files, with error messages for users.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The benchmark that the project is known by.
+// The runs of `kernwave headline`, and their tables.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Work in a process of its own.
+// A child process that does one piece of work and returns its result.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Texts that a handler of signals may write.
+// Texts that a signal handler may write.
 #pragma once
 
 #include <unistd.h>

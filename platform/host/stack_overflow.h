@@ -1,4 +1,4 @@
-// A kernel that needs more stack than it has: says so instead of dying without a word.
+// The handler of a kernel's stack overflow: ends the process with a message.
 #pragma once
 
 #include <csignal>

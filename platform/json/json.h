@@ -1,4 +1,4 @@
-// JSON documents: building results, reading files of others.
+// JSON documents: for the results that kernwave writes and the files that it reads.
 #pragma once
 
 #include <cstddef>

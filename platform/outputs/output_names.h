@@ -1,4 +1,4 @@
-// Which files a command reads and writes, and what is refused of them before any work.
+// The files that a command reads and writes, and the check of their names before any work.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// The files that a run leaves: which were asked for, and their life from the start of a run to its end.
+// The output files of a run, from the request to the completed file.
 #pragma once
 
 #include <memory>

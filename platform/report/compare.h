@@ -1,4 +1,4 @@
-// Two runs side by side.
+// The comparison of two runs.
 #pragma once
 
 #include <string>

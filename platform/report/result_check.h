@@ -1,4 +1,4 @@
-// Whether a document is one that a report can be made of.
+// The check whether a report can be made from a document.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// The roofline of a run: what it computed for each byte, how fast, and how fast its machine could have.
+// The roofline of a run: operations per byte, the rate achieved, and the rate that the machine allows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A machine that a user has built, to be simulated in the place of a plain one.
+// The machine that a run simulates: a plain System, or one that a user's function builds.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The critical path in a result document, and as people read it.
+// The critical path as part of a result document, and as text for users.
 #pragma once
 
 #include <string>

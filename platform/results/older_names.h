@@ -1,4 +1,4 @@
-// Result documents that an earlier version has written.
+// The names that an earlier version gave to parts of result documents.
 #pragma once
 
 #include "platform/json/json.h"

@@ -1,4 +1,4 @@
-// Shares and factors, of counts that may be 0.
+// Shares and factors whose divisor may be 0.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The machine that a result document is of.
+// The machine that a result document records, as a SystemConfig.
 #pragma once
 
 #include "models/config/system_config.h"

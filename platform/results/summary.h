@@ -1,4 +1,4 @@
-// A result document as people read it.
+// The summary of a result document, as text for users.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The parts of the machine that a run has used, and the keys set by a user on which it therefore did not depend.
+// The parts of the machine that a run used, and the user's keys that therefore had no effect.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Checks of a run while it goes on, besides that of its result.
+// The checks of a run while it goes on: races, unwritten bytes, NaNs.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// One run: a workload on a machine, and what it leaves.
+// The simulation of one run: a workload on a machine, and its outputs.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What-if predictions put to the test: the same run on the faster machine.
+// The check of what-if predictions, by simulations of the same run on the faster machine.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// Texts that people wrote, as messages show them.
+// Texts of users' files and options, made safe for messages.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Quantities with units as people write them ("819.2 GB/s", "1 MiB"), read and printed exactly.
+// Quantities with units as users write them ("819.2 GB/s", "1 MiB"), read and printed exactly.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which PE works on what of an attention task, and where its tensors lie.
+// The layout of an attention task: which PE works on which heads, and where the tensors lie.
 #pragma once
 
 #include <cstdint>

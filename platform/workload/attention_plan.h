@@ -1,4 +1,4 @@
-// Tile and block sizes of the attention kernels from the scratch capacity.
+// The planner of the attention kernels: chooses tile and block sizes by the scratch capacity.
 #pragma once
 
 #include <cstdint>

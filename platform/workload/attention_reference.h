@@ -1,4 +1,4 @@
-// Attention in float64: what the kernels' outputs are measured against.
+// The float64 reference of attention, with which outputs are compared.
 #pragma once
 
 #include <atomic>

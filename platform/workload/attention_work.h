@@ -1,4 +1,4 @@
-// The work that an attention task cannot do without.
+// The unavoidable work of an attention task: bytes, multiply-accumulates and scores.
 #pragma once
 
 #include <vector>

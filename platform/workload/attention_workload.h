@@ -1,4 +1,4 @@
-// The attention kernels with their data.
+// The workloads of the attention kernels: kernels with their data.
 #pragma once
 
 #include <atomic>

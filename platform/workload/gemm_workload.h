@@ -1,4 +1,4 @@
-// The gemm kernel with its data, on the PEs of cube 0.
+// The workload of the gemm kernel: the kernel with its data, on the PEs of cube 0.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Rows of numbers in HBM, without time.
+// Rows of numbers in HBM, written and read without simulated time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The error of an output, and whether its arithmetic explains it.
+// The error of an output, and the check that the kernel's arithmetic explains it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A tensor of one sequence in HBM, a row for each token, of which every rank holds a shard.
+// A tensor of one sequence in HBM: one row for each token, a shard of the rows for each rank.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A kernel together with its data: what to place in memory, what to launch, what to expect.
+// A workload: a kernel with its inputs in memory, its launches, its expected result and its unavoidable work.
 #pragma once
 
 #include <atomic>

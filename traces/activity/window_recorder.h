@@ -1,4 +1,4 @@
-// The operations of one interval of a run, for a timeline.
+// A recorder of the operations of one interval of a run, for the report's timeline.
 #pragma once
 
 #include <cstdint>

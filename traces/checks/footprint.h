@@ -1,4 +1,4 @@
-// Which bytes of scratch and of HBM an operation reads and writes, from its descriptor alone.
+// The bytes of scratch and of HBM that an operation reads and writes, from its descriptor alone.
 #pragma once
 
 #include <cstdint>

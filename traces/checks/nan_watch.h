@@ -1,4 +1,4 @@
-// Watches for the first NaN of a run, and may end it there.
+// The watch for the first NaN of a run, at which the run may end.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// An operation as the messages of checks name it.
+// The text of an operation in the messages of checks.
 #pragma once
 
 #include <string>

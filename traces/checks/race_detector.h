@@ -1,4 +1,4 @@
-// Watches for PEs that use the same bytes of HBM without an order between them.
+// The detector of races: PEs that use the same bytes of HBM without an order between them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Watches for operations that read what nobody has written.
+// The watch for operations that read bytes that nobody has written.
 #pragma once
 
 #include <cstdint>

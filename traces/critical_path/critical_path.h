@@ -1,4 +1,4 @@
-// The critical path of a run: what its end was waiting for, all the way back to its start.
+// The critical path of a run: the cause of every picosecond from its start to its end.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Paths through a run: from time 0 to an instant, what every picosecond was spent on.
+// Paths through a run: the cause of every picosecond from time 0 to an instant.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Critical paths through one PE: what each instant that others wait for was itself waiting for.
+// Critical paths through one PE: for each instant that others wait for, the path that led to it.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// A thread that writes batches while the simulation goes on.
+// A thread that writes batches of data while the simulation goes on.
 #pragma once
 
 #include <atomic>

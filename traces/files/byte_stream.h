@@ -1,4 +1,4 @@
-// Bytes that are written one after another, plain or compressed.
+// A stream of bytes into a file, plain or compressed.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A file that is being written: under its own name only when it is whole.
+// A file that is being written, and gets its own name only when it is complete.
 #pragma once
 
 #include <cstdint>

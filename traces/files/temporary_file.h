@@ -1,4 +1,4 @@
-// A file that is being made: without a name while the system allows it.
+// A temporary file, without a name where the system allows it.
 #pragma once
 
 #include <sys/types.h>

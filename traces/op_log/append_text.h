@@ -1,4 +1,4 @@
-// Appending to a text that is used again and again: no allocation a row.
+// Functions that append to a text whose memory is reused, so that no row needs an allocation.
 #pragma once
 
 #include <fmt/format.h>

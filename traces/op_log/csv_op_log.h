@@ -1,4 +1,4 @@
-// The op log, and a critical path, as CSV.
+// The op log and the critical path as CSV files.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The log of operations, in memory.
+// The log of operations, kept in memory.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Puts the operations of an op log into the order of its rows.
+// The order of an op log's rows: sorts operations that end ahead of simulated time.
 #pragma once
 
 #include <cstddef>

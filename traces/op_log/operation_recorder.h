@@ -1,4 +1,4 @@
-// Makes entries of the op log out of what PEs tell.
+// The observer that makes entries of the op log from the events of PEs.
 #pragma once
 
 #include <cstdint>

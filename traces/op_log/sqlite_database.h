@@ -1,4 +1,4 @@
-// SQLite with errors as exceptions, and nothing to close by hand.
+// An SQLite database with errors as exceptions and automatic release.
 #pragma once
 
 #include <sqlite3.h>

@@ -1,4 +1,4 @@
-// Tells operations that have their work record in common, without making texts.
+// The table that gives operations of the same work one shared record, without making texts.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Which operation uses a load first, and which receive takes a message.
+// The arrows of a timeline: from a load to its first use, and from a send to its receive.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Side by side what overlaps.
+// Lanes of a track, on which overlapping slices are drawn side by side.
 #pragma once
 
 #include <cstddef>

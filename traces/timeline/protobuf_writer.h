@@ -1,4 +1,4 @@
-// Messages in protobuf's wire format, written into a buffer that is used again and again.
+// A writer of protobuf messages into a buffer that is reused.
 #pragma once
 
 #include <cstddef>

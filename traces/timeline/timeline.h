@@ -1,4 +1,4 @@
-// A run as tracks over time, for ui.perfetto.dev.
+// The timeline of a run, a file for ui.perfetto.dev.
 #pragma once
 
 #include <array>

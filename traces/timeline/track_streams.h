@@ -1,4 +1,4 @@
-// The order in which a timeline's records go into its file.
+// The streams of a timeline's records, in the order in which they go into the file.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which signals of a machine a waveform shows.
+// The selection of the signals that a waveform shows.
 #pragma once
 
 #include <optional>

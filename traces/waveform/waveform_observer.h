@@ -1,4 +1,4 @@
-// Tells the waveforms of PEs and memories what concerns them.
+// The observer that passes each event to the waveform of its PE or memory.
 #pragma once
 
 #include <memory>
