@@ -10,8 +10,8 @@
 
 namespace kernwave {
 
-/// A Sum of Values (Sum += Value) each of which counts from an instant on: a run that ends early has counted nothing
-/// that lies behind its end.
+/// A Sum of Values (Sum += Value) each of which counts from its own instant on: in a run that ends early, no value
+/// after the end counts.
 template <typename Sum, typename Value = Sum>
 class AheadAccount {
  public:
@@ -26,7 +26,7 @@ class AheadAccount {
     }
   }
 
-  /// What counts at `now`.
+  /// The sum of the values that count at `now`.
   [[nodiscard]] Sum at(Picoseconds now) const {
     Sum sum = settled_;
     for (const Entry& entry : ahead_) {
@@ -35,7 +35,7 @@ class AheadAccount {
     return sum;
   }
 
-  /// What lies behind `now` will not come: forgets it. Returns the first of what was forgotten.
+  /// Removes all values after `now`, which will not happen. Returns the first of them.
   std::optional<Value> cut(Picoseconds now) {
     const auto first = std::find_if(ahead_.begin(), ahead_.end(), [now](const Entry& entry) { return entry.at > now; });
     const std::optional<Value> lost = first == ahead_.end() ? std::nullopt : std::optional<Value>(first->value);
@@ -44,7 +44,7 @@ class AheadAccount {
     return lost;
   }
 
-  /// How many values are kept apart.
+  /// The number of values that do not count yet.
   [[nodiscard]] std::size_t ahead() const noexcept { return ahead_.size(); }
 
  private:
@@ -58,7 +58,7 @@ class AheadAccount {
     ahead_.insert(std::upper_bound(ahead_.begin(), ahead_.end(), entry, later), entry);
   }
 
-  /// All of them count now.
+  /// All values count now.
   void settle() {
     for (const Entry& entry : ahead_) settled_ += entry.value;
     ahead_.clear();

@@ -5,17 +5,18 @@
 
 namespace kernwave {
 
-/// Numbered from 0 in the order of the axis; the last one may be smaller.
+/// The number of tiles. Tiles are numbered from 0 along the axis; the last one may be smaller.
 [[nodiscard]] std::int64_t tiles_of(const CompositeDescriptor& composite) noexcept;
-/// Factors in HBM: 0, 1 or 2.
+/// The number of factors in HBM: 0, 1 or 2.
 [[nodiscard]] std::int64_t reads_per_tile(const CompositeDescriptor& composite) noexcept;
-/// Along N every tile of the result has an epilogue of its own; along K the result has one, after the last tile.
+/// The number of epilogues. Along N every tile of the result has its own epilogue; along K the result has one, after
+/// the last tile.
 [[nodiscard]] std::int64_t epilogues_of(const CompositeDescriptor& composite) noexcept;
-/// What a slot of the staging area has to hold: a tile of each factor in HBM, at multiples of 64 bytes.
+/// The size of a slot of the staging area: a tile of each factor in HBM, at multiples of 64 bytes.
 [[nodiscard]] Bytes slot_bytes_of(const CompositeDescriptor& composite) noexcept;
 [[nodiscard]] ScratchAddress slot_of(const CompositeDescriptor& composite, std::int64_t tile) noexcept;
 
-/// The tile of the `index`-th factor that is in HBM, into its slot. What lies behind the stored rows is 0.
+/// The read of a tile of the `index`-th factor in HBM into its slot. Rows behind the stored rows are 0.
 [[nodiscard]] DmaDescriptor read_of(const CompositeDescriptor& composite, std::int64_t tile, std::int64_t index);
 [[nodiscard]] GemmDescriptor product_of(const CompositeDescriptor& composite, std::int64_t tile) noexcept;
 /// Step `step` on the part of the result that epilogue `number` works on.

@@ -12,15 +12,15 @@
 
 namespace kernwave {
 
-/// A tile passes them in this order.
+/// The stages of a composite, in the order in which a tile passes them.
 enum class CompositeStage : std::uint8_t { read, product, epilogue };
 inline constexpr std::array<CompositeStage, 3> composite_stages = {CompositeStage::read, CompositeStage::product,
                                                                    CompositeStage::epilogue};
 
-/// Logic without processes: it is told what has happened, and says what may be presented.
+/// Logic without processes: the scheduler reports events to it, and it decides which part may be presented next.
 ///
 /// Each stage works through the tiles of all composites in flight, in the order in which they were dispatched. Dispatch
-/// takes `dispatch` from the instant at which all that a part waits for has happened:
+/// takes `dispatch` from the instant at which all conditions of a part hold:
 /// - a read: its slot of the staging area is free, which it is when the product of the tile before it in that slot has
 ///   ended; without `overlap_reads` also the read before it has ended;
 /// - a product: all reads of its tile have ended, and so has the product before it;
@@ -39,15 +39,17 @@ class CompositeSequencer {
   };
 
   [[nodiscard]] bool empty() const noexcept { return composites_.empty(); }
-  /// The scheduler has dispatched it at `at`. The payload is not released before its last part has ended.
+  /// Adds a composite that the scheduler has dispatched at `at`. The payload is not released before its last part has
+  /// ended.
   void add(Payload& composite, Picoseconds at);
-  /// Parts of the stage are still to be presented.
+  /// Whether parts of the stage are still to be presented.
   [[nodiscard]] bool has_parts(CompositeStage stage) const noexcept {
     return state_of(stage).presenting < composites_.size();
   }
-  /// When the next part of the stage may be presented; nothing: something that it waits for has not happened yet.
+  /// The instant at which the next part of the stage may be presented; nothing if one of its conditions does not hold
+  /// yet.
   [[nodiscard]] std::optional<Picoseconds> due(CompositeStage stage) const;
-  /// Takes that part, which will be presented now.
+  /// Takes the next part of the stage, which the caller presents now.
   [[nodiscard]] Part present(CompositeStage stage);
   /// The oldest part of the stage has ended. Returns its composite, answered, if that was its last part.
   [[nodiscard]] Payload* ended(CompositeStage stage, const Command& part, Picoseconds at);

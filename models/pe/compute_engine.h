@@ -15,31 +15,32 @@
 
 namespace kernwave {
 
-/// Serves commands in the order of their arrival: it chooses nothing, so a command starts when it arrives or when the
-/// one before it ends, whichever is later. The queue holds `queue_depth` commands, the running one included: END_REQ of
-/// one more takes effect when a place falls free.
+/// Serves commands in the order of their arrival. A command starts when it arrives or when the command before it ends,
+/// whichever is later. The queue holds `queue_depth` commands, the running one included: END_REQ of a further command
+/// takes effect when a place falls free.
 ///
-/// Start and end of a command are known when it arrives. Where the issuer can be told of ends ahead of time
-/// (`ExecutionReport::ahead`), the command is carried out in the call. If the issuer waits for it (`awaited`), it is
-/// answered in the return value, with the end annotated (TLM_COMPLETED), and costs no event. If not, the end is
-/// announced with END_REQ where that may be, and BEGIN_RESP follows in the same evaluation, with the end as annotated
-/// delay. All others are carried out and answered at their end. Start, end and result are the same in every way.
+/// Start and end of a command are known when it arrives. If the issuer can be told of ends ahead of time
+/// (`ExecutionReport::ahead`), the command is carried out in the call. If the issuer also waits for the command
+/// (`awaited`), the return value answers it, with the end annotated (TLM_COMPLETED), which costs no event. If the
+/// issuer does not wait, the end is announced with END_REQ where the command allows that (`announce`), and BEGIN_RESP
+/// follows in the same evaluation, with the end as annotated delay. All other commands are carried out and answered at
+/// their end. Start, end and result are the same in all cases.
 class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
  public:
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
-  /// Of the commands whose service has ended.
+  /// Totals of the commands whose service has ended.
   [[nodiscard]] EngineStatistics statistics() const { return statistics_.at(now()); }
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
  protected:
   ComputeEngine(const sc_core::sc_module_name& name, std::int64_t queue_depth);
 
-  /// How long the command takes from `start`. Throws TimingError: it is then answered with an error.
+  /// The time of the command, which starts at `start`. If it throws TimingError, the command is answered with an error.
   [[nodiscard]] virtual Picoseconds duration(const Descriptor& descriptor, ServiceStart start) = 0;
-  /// Carries the command out on scratch, at its end.
+  /// Carries out the command on the bytes in scratch, at its end.
   virtual void execute(const Descriptor& descriptor) = 0;
 
-  /// What a timing gives; throws TimingError where that is no time.
+  /// The time that a given timing returns; throws TimingError if that is no valid time.
   [[nodiscard]] static ServiceTime given_time(const ServiceTiming& timing, const Descriptor& descriptor,
                                               ServiceStart start);
 

@@ -8,7 +8,7 @@
 
 namespace kernwave {
 
-/// Told that credits or room in the window have come back.
+/// The listener to returned credits and places in the window.
 class CreditListener {
  public:
   virtual void credit_returned() = 0;
@@ -17,15 +17,15 @@ class CreditListener {
   ~CreditListener() = default;
 };
 
-/// Counts free slots at the receivers, and messages that are sent and not yet received.
+/// The counts of free slots at the receivers, and of messages that are sent and not yet received.
 class CreditProvider {
  public:
   [[nodiscard]] virtual bool may_send(Direction direction) const = 0;
   /// "0 of 2 slots are free, 1 of 1 messages sent is not received"
   [[nodiscard]] virtual std::string describe_credits(Direction direction) const = 0;
-  /// Takes what `may_send` found, for a send issued at `at`.
+  /// Takes a credit and a place in the window for a send issued at `at`; `may_send` must be true.
   virtual void take_credit(Direction direction, Picoseconds at) = 0;
-  /// The oldest slot that is not released is free from `at`, now or later, on.
+  /// Releases the oldest unreleased slot, which is free from `at` on (now or later).
   virtual void release_slot(Direction direction, Picoseconds at) = 0;
 
  protected:

@@ -19,33 +19,34 @@
 
 namespace kernwave {
 
-/// Takes commands from the scheduler, sends requests to memory, moves bytes to or from scratch.
+/// One channel of a PE's DMA: takes commands from the scheduler, sends requests to memory, and moves bytes to or from
+/// scratch.
 ///
-/// A command passes three stations: `setup` (one command at a time), its requests (in order, at most `max_outstanding`
-/// of the channel in the memory at once; with a burst rule each interval of bytes without a gap is cut for itself), and
-/// its data phase, which occupies the port for ceil(bytes / bandwidth) from the first data on, or until the last
-/// response, whichever is later. Data phases follow one another in command order, without a gap where the data are
-/// there. With `overlap_commands` a command is set up while those before it stream; without it, when the one before it
-/// is done. Isolated: setup + memory latency + ceil(bytes / slowest rate). A timing that is given says how long a
-/// command is set up and occupies the port.
+/// A command passes three stations: `setup` (one command at a time), its requests (in order, with at most
+/// `max_outstanding` requests of the channel in the memory at once; with a burst rule each interval of bytes without a
+/// gap is cut separately), and its data phase, which occupies the port for ceil(bytes / bandwidth) from the first data
+/// on, or until the last response, whichever is later. Data phases follow one another in command order, without a gap
+/// where the data are there. With `overlap_commands` a command is set up while earlier commands stream; without it,
+/// when the command before it is done. An isolated command takes setup + memory latency + ceil(bytes / slowest rate). A
+/// given timing replaces the setup time and the time on the port.
 ///
-/// It decides nothing in simulated time but what the memory's answers leave open. Over a time-transparent path a
-/// request is sent as soon as its instant is known, which is then its annotated delay; memories order requests by
-/// arrival. Where the issuer can be told of ends ahead of time (`ExecutionReport::ahead`), the memory is asked to
-/// answer so, and the command is answered so.
+/// The channel waits in simulated time only for answers of the memory that it needs. Over a time-transparent path a
+/// request is sent as soon as its instant is known, with that instant as annotated delay; memories order requests by
+/// arrival. If the issuer can be told of ends ahead of time (`ExecutionReport::ahead`), the channel asks the memory to
+/// answer ahead of time, and answers the command ahead of time.
 class DmaChannel : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   DmaChannel(const sc_core::sc_module_name& name, Engine direction, const DmaConfig& config, PeScratch& scratch);
 
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] InitiatorSocket& memory_socket() noexcept { return memory_.socket(); }
-  /// There is one more link between the channel and a memory. Requests are sent ahead of time if each of them is
-  /// time-transparent. During elaboration.
+  /// Adds a link between the channel and a memory, during elaboration. Requests are sent ahead of time if all links are
+  /// time-transparent.
   void add_memory_link(bool time_transparent) noexcept {
     memory_.declare_time_transparent(time_transparent && (memory_links_ == 0 || memory_.is_time_transparent()));
     ++memory_links_;
   }
-  /// Of the commands that have ended.
+  /// Totals of the commands that have ended.
   [[nodiscard]] EngineStatistics statistics() const { return statistics_.at(now()); }
   [[nodiscard]] const MemoryRequestPool& request_pool() const noexcept { return requests_; }
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }

@@ -8,7 +8,8 @@
 
 namespace kernwave {
 
-/// Computes what commands of the matrix and the vector engine say, in data mode `full`; in mode `none` nothing.
+/// Computes the results of commands of the matrix and the vector engine in data mode `full`; does nothing in mode
+/// `none`.
 class EngineCalculator {
  public:
   explicit EngineCalculator(PeScratch& scratch) noexcept : scratch_(scratch) {}

@@ -12,7 +12,7 @@ struct EngineStatistics {
   std::int64_t flops = 0;
   Bytes bytes;             ///< moved to or from HBM
   Picoseconds busy;        ///< time in which a command was in service
-  Picoseconds given_port;  ///< of a DMA channel whose timing is given: what the data need of its port, without gaps
+  Picoseconds given_port;  ///< DMA channels with a given timing: time of the data on the port, without gaps
 
   EngineStatistics& operator+=(const EngineStatistics& other) {
     operations += other.operations;

@@ -10,7 +10,7 @@
 
 namespace kernwave {
 
-/// An M x K matrix times a K x N one.
+/// The shape of a product: an M x K matrix times a K x N matrix.
 struct GemmShape {
   std::int64_t m = 0;
   std::int64_t k = 0;

@@ -8,7 +8,7 @@
 
 namespace kernwave {
 
-/// What the products of a run need at least, whatever else happens.
+/// The least time that the products of a run need.
 struct GemmWork {
   std::int64_t multiply_accumulates = 0;
   Picoseconds ideal;     ///< with every multiply-accumulator busy in every cycle
@@ -24,13 +24,13 @@ struct GemmWork {
 };
 
 /// Products out = a . b (+ out), one at a time; times by `gemm_cycles`, or those that are given. Products and sums are
-/// taken in f32, over k in ascending order from the accumulator's value (or 0): the result is a function of the
+/// computed in f32, over k in ascending order from the accumulator's value (or 0): the result is a function of the
 /// operands alone.
 class PeGemm : public ComputeEngine {
  public:
   PeGemm(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch);
 
-  /// Of the products that have begun.
+  /// The least time of the products that have begun.
   [[nodiscard]] GemmWork work() const { return work_.at(now()); }
 
  private:

@@ -25,26 +25,27 @@
 namespace kernwave {
 
 /// Messages of one direction, seen from the sender. A message is in flight from the instant at which its credit is
-/// taken until it is received; `most` counts it until the receiver's word has come back.
+/// taken until it is received; `most` counts it until its place in the window is back at the sender.
 struct InFlightStatistics {
   std::int64_t most = 0;
   Picoseconds total;  ///< sum over the messages of their time in flight: divided by the latency, the average
 };
 
-/// Sends and receives messages; one link a direction.
+/// Sends and receives messages, over one link for each direction.
 ///
 /// A message lands in the peer's scratch, in slot (number mod depth) of its queue, and a `send` is complete when it has
 /// landed. Two counts bound a sender: a credit for each free slot, and a window of messages that are sent and not yet
-/// received. The program waits for both before it issues a send (`may_send`), so a link never refuses. Each comes back
-/// one hop after the event that frees it: a receive that completes, a slot that is released.
+/// received. The program waits for both before it issues a send (`may_send`), so a link never refuses a message. A
+/// place in the window comes back one hop after its receive completes, a credit one hop after its slot is released.
 ///
-/// Receives wait here, in order for each direction, until their message has landed; they hold nobody else up.
+/// Receives wait here, in order for each direction, until their message has landed; they hold up neither the scheduler
+/// nor receives from other directions.
 class PeIpcq : public sc_core::sc_module,
                public CreditProvider,
                private TargetPort::Client,
                private InitiatorPort::Client {
  public:
-  /// One link for each neighbour.
+  /// Has one link for each neighbour.
   PeIpcq(const sc_core::sc_module_name& name, const IpcqConfig& config, PeScratch& scratch, RunLedger& ledger,
          CreditListener& listener, const std::vector<Neighbour>& neighbours);
 
@@ -58,7 +59,7 @@ class PeIpcq : public sc_core::sc_module,
   [[nodiscard]] PeId peer_id(Direction direction) const { return link(direction).peer_id; }
 
   // During elaboration.
-  /// Scratch that the slots of one direction take, if each holds `slot_bytes`, which scratch as a whole must.
+  /// Bytes of scratch that the slots of one direction take if each holds `slot_bytes`, which must fit into scratch.
   [[nodiscard]] Bytes slots_need(Bytes slot_bytes) const noexcept;
   /// Places `depth` slots of `slot_bytes` each at the top of scratch, below those of directions opened before. They
   /// must fit.
@@ -75,7 +76,7 @@ class PeIpcq : public sc_core::sc_module,
   [[nodiscard]] ScratchAddress slot(Direction direction, std::int64_t message) const;
   /// Scratch that all slots together take.
   [[nodiscard]] Bytes slots_size() const noexcept { return slots_size_; }
-  /// What the peer in that direction offers.
+  /// The number and size of the slots that the peer in that direction offers.
   [[nodiscard]] QueueState peer(Direction direction);
   [[nodiscard]] bool may_send(Direction direction) const override;
   [[nodiscard]] std::string describe_credits(Direction direction) const override;

@@ -8,8 +8,7 @@
 
 namespace kernwave {
 
-/// Elementwise operations and reductions, one command at a time; times by `math_cycles`, or those
-/// that are given.
+/// Elementwise operations and reductions, one command at a time; times by `math_cycles`, or by a given timing.
 class PeMath : public ComputeEngine {
  public:
   PeMath(const sc_core::sc_module_name& name, const PeConfig& config, PeScratch& scratch);

@@ -50,11 +50,11 @@ struct TransferPhases {
   Picoseconds end;
 };
 
-/// Told of everything that a PE does; each kind of observer overrides what it needs.
+/// An observer of a PE, which gets a call for each event; each kind of observer overrides the calls that it needs.
 ///
-/// Calls come in causal order: an event is told after those that led to it. Their times need not ascend: the program
-/// and the scheduler work ahead of simulated time, so a time may lie in the future, never in the past of what depends
-/// on it. Calls of different PEs in one instant come in any order.
+/// Calls come in causal order: an event is reported after the events that led to it. The times of calls need not
+/// ascend: the program and the scheduler work ahead of simulated time, so a time may lie in the future, but never after
+/// the time of an event that depends on it. Calls of different PEs in one instant come in any order.
 class PeObserver {
  public:
   PeObserver() = default;
@@ -62,25 +62,26 @@ class PeObserver {
   PeObserver& operator=(const PeObserver&) = delete;
   virtual ~PeObserver() = default;
 
-  /// Whether it can be told of the end of an operation ahead of simulated time, in the call that issues the operation.
-  /// The others are told at that instant; all times are the same.
+  /// Whether the observer can be told of the end of an operation ahead of simulated time, in the call that issues the
+  /// operation. Other observers are told at that instant; all times are the same.
   [[nodiscard]] virtual bool takes_ends_ahead() const { return false; }
 
   // ---- the program, in program order
 
-  /// Pays the issue cost of an operation.
+  /// The program pays the issue cost of an operation.
   virtual void issuing(PeId /*pe*/, SourceLocation /*where*/, Picoseconds /*from*/, Picoseconds /*to*/) {}
-  /// The next operation to be submitted reads what that one has made.
+  /// The next operation to be submitted reads the result of `on`.
   virtual void depends(PeId /*pe*/, Completion /*on*/) {}
   virtual void submitted(const IssuedOperation& /*operation*/) {}
   virtual void wait_begins(const ProgramWait& /*wait*/) {}
-  /// `to` may equal `wait.from`. An operand is told of even if it was there; then without wait_begins.
+  /// A wait ends at `to`, which may equal `wait.from`. The call is made for every operand; if the operand was there
+  /// already, without wait_begins.
   virtual void wait_ends(const ProgramWait& /*wait*/, Picoseconds /*to*/) {}
   /// Bytes of scratch in use, slots of queues included.
   virtual void scratch_used(PeId /*pe*/, Bytes /*bytes*/, Picoseconds /*at*/) {}
-  /// Scratch was given to a new tensor: whatever stood there is gone, and nothing is written yet.
+  /// Scratch was given to a new tensor: the old contents are invalid, and nothing is written yet.
   virtual void scratch_allocated(PeId /*pe*/, const ScratchOperand& /*tensor*/) {}
-  /// Its last operation is complete.
+  /// The last operation of the PE's program is complete.
   virtual void drained(PeId /*pe*/, Picoseconds /*at*/) {}
 
   // ---- the scheduler, in the order of its queue
@@ -95,15 +96,15 @@ class PeObserver {
   /// The command has a place in the engine's queue (END_REQ).
   virtual void arrived(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
   virtual void service_begins(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
-  /// Before service_ends, of a DMA channel.
+  /// The phases of a command of a DMA channel. Called before service_ends.
   virtual void transferred(const Descriptor& /*operation*/, const TransferPhases& /*phases*/) {}
   virtual void service_ends(const Descriptor& /*operation*/, Picoseconds /*at*/) {}
 
   // ---- queues from neighbours
 
   virtual void slot_filled(PeId /*pe*/, Direction /*from*/, Picoseconds /*at*/) {}
-  /// The oldest slot that is not released is free from `at` on, and then a credit for it goes back. `users` are the
-  /// operations that used it to the last, all complete.
+  /// The oldest unreleased slot is free from `at` on, and its credit then returns to the sender. `users` are the last
+  /// operations that used the slot, all complete.
   virtual void slot_released(PeId /*pe*/, Direction /*from*/, Picoseconds /*at*/,
                              const std::vector<Completion>& /*users*/) {}
 

@@ -22,7 +22,7 @@
 
 namespace kernwave {
 
-/// What a scheduler has carried out itself.
+/// Counts of the composites that a scheduler has carried out, and of their reads.
 struct CompositeStatistics {
   std::int64_t composites = 0;
   std::int64_t reads = 0;  ///< of tiles, by the DMA
@@ -34,29 +34,31 @@ struct CompositeStatistics {
   }
 };
 
-/// Forwards the same payload to the engine that its address names, `dispatch` cycles after it was accepted. Commands
-/// leave in order: one whose engine withholds END_REQ holds up those behind it. Dispatch is pipelined (a latency, not
-/// an occupancy). At most `queue_depth` commands are accepted and not yet dispatched: the n-th is accepted when it is
-/// presented or when the (n - queue_depth)-th is dispatched, whichever is later. Responses go back without delay.
+/// Forwards each command, in the same payload, to the engine that its address names, `dispatch` cycles after it was
+/// accepted. Commands leave in order: a command whose engine withholds END_REQ holds up the commands behind it.
+/// Dispatch is pipelined (a latency, not an occupancy). At most `queue_depth` commands are accepted and not yet
+/// dispatched: the n-th is accepted when it is presented or when the (n - queue_depth)-th is dispatched, whichever is
+/// later. Responses go back without delay.
 ///
-/// It chooses nothing, so it works ahead of simulated time: what it dispatches carries the instant as annotated delay.
+/// The scheduler does not choose between commands, so it works ahead of simulated time: a dispatched command carries
+/// its instant as annotated delay.
 ///
-/// A composite it keeps, and presents its parts to the engines (`CompositeSequencer`). From the instant of its dispatch
-/// to that of its completion commands and parts share the engines' sockets, and what both compete for it hands on in
-/// simulated time: of what may go in one instant the commands go first, then the parts in order of composite and stage.
-/// A socket takes the next one at least 1 ps after END_REQ of the one before, so that all inputs of an instant are
-/// known before it is decided; engines being in-order queues, that shows in no start of an operation. A command for an
-/// engine for which no part is left goes ahead of simulated time as ever.
+/// The scheduler keeps a composite, and presents its parts to the engines (`CompositeSequencer`). From the dispatch of
+/// a composite to its completion, commands and parts share the engines' sockets. For a shared socket the scheduler
+/// works in simulated time: in one instant the commands go first, then the parts in order of composite and stage. A
+/// shared socket takes the next command or part at least 1 ps after END_REQ of the one before, so that all inputs of an
+/// instant are known before it is decided. Engines are in-order queues, so this delays the start of no operation. A
+/// command for an engine that has no parts left goes ahead of simulated time as usual.
 class PeScheduler : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
-  /// Outlived by `engines`.
+  /// `engines` must outlive the scheduler.
   PeScheduler(const sc_core::sc_module_name& name, const PeConfig& config, RunLedger& ledger,
               const EngineList& engines);
 
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) noexcept { return port_of(engine).socket(); }
 
-  /// The link to that engine is time-transparent. During elaboration.
+  /// Declares, during elaboration, whether the link to that engine is time-transparent.
   void declare_time_transparent(Engine engine, bool is) noexcept { port_of(engine).declare_time_transparent(is); }
 
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
@@ -89,7 +91,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   void take_withheld();
   void wake_at(Picoseconds time);
   [[nodiscard]] InitiatorPort& port_of(Engine engine) noexcept { return *engines_[static_cast<std::size_t>(engine)]; }
-  /// Commands and parts share the sockets: a composite is in flight, or was so in this instant.
+  /// Whether commands and parts share the sockets: a composite is in flight, or was in flight in this instant.
   [[nodiscard]] bool sharing() const noexcept { return now() <= shared_until_; }
   [[nodiscard]] bool is_part(const Payload& payload) const noexcept {
     return sharing() && descriptor_of(payload).id.part != 0;

@@ -14,8 +14,8 @@
 
 namespace kernwave {
 
-/// Holds bytes in data mode `full`; in mode `none` only the accounting. Engines reach it by address, without time:
-/// what moving operands costs is part of each engine's formula.
+/// Holds bytes in data mode `full`, and only counts them in mode `none`. Engines access scratch by address in zero
+/// time: the time to move operands is part of each engine's formula.
 class PeScratch : public sc_core::sc_module {
  public:
   PeScratch(const sc_core::sc_module_name& name, const ScratchConfig& config, DataMode mode);
@@ -24,7 +24,7 @@ class PeScratch : public sc_core::sc_module {
   [[nodiscard]] DataMode mode() const noexcept { return mode_; }
   [[nodiscard]] Bytes peak() const noexcept { return peak_; }
 
-  /// The program uses scratch up to `top`; the highest ever is the peak.
+  /// Records that the program uses scratch up to `top`; the highest `top` is the peak.
   void note_use(Bytes top) noexcept {
     if (top > peak_) peak_ = top;
   }
@@ -34,8 +34,8 @@ class PeScratch : public sc_core::sc_module {
     return {bytes_.get() + view.address.count(), view};
   }
 
-  /// Makes every element NaN (or a large odd integer), so that whoever reads it before it is written fails.
-  /// Mode `none`: nothing.
+  /// Makes every element NaN (or a large odd integer), so that a read before the first write shows in the result. Does
+  /// nothing in mode `none`.
   void poison(const ScratchOperand& view);
 
   /// Zeroed bytes as many as the capacity, for payloads of mode `none`: nobody inspects them.

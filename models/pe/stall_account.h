@@ -9,7 +9,7 @@
 
 namespace kernwave {
 
-/// What a program was doing or waiting for.
+/// The activity of a program, or the condition that it waits for.
 enum class TimeCause : std::uint8_t {
   issue,         ///< issuing operations
   load,          ///< waiting for a load

@@ -17,13 +17,13 @@
 
 namespace kernwave {
 
-/// Passes commands on to an engine that is no part of the model, and tells of them as an engine of the model does:
-/// statistics, op log, timeline, waveform and critical path show it like any other.
+/// Passes commands on to a user's engine, and reports them as an engine of the model does: statistics, op log,
+/// timeline, waveform and critical path show the user's engine like any other.
 ///
-/// The engine is any TLM-2.0 target. It gets WRITEs of a `Descriptor` to its doorbell (`descriptor_of`), holds up what
-/// comes behind by withholding END_REQ, and answers in the order of the commands. A command is in service from its
-/// arrival, or from the end of the one before it, to its response. An error response ends the program, with the reason
-/// if the engine puts one into the command's `ExecutionReport`.
+/// The engine is any TLM-2.0 target. It gets WRITEs of a `Descriptor` to its doorbell (`descriptor_of`), holds up later
+/// commands by withholding END_REQ, and answers in the order of the commands. A command is in service from its arrival,
+/// or from the end of the command before it, to its response. An error response ends the program, with the reason if
+/// the engine puts one into the command's `ExecutionReport`.
 class UserEngine : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   UserEngine(const sc_core::sc_module_name& name, EngineData data, PeScratch& scratch);
@@ -31,9 +31,9 @@ class UserEngine : public sc_core::sc_module, private TargetPort::Client, privat
   [[nodiscard]] TargetSocket& command_socket() noexcept { return commands_.socket(); }
   /// To be bound to the engine.
   [[nodiscard]] InitiatorSocket& engine_socket() noexcept { return engine_.socket(); }
-  /// Of the commands that have ended.
+  /// Totals of the commands that have ended.
   [[nodiscard]] const EngineStatistics& statistics() const noexcept { return statistics_; }
-  /// Of the products that have ended: the time that the engine took stands for both bounds.
+  /// The work of the products that have ended: both bounds are the time that the engine took.
   [[nodiscard]] const GemmWork& gemm_work() const noexcept { return gemm_work_; }
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
