@@ -11,25 +11,26 @@
 
 namespace kernwave {
 
-/// What a command tells of itself to whoever logs it. The rest is filled in by the engine that carries it out; an
-/// engine that is not ours may leave it alone.
+/// The report of a command for observers. The issuer sets `where` and the flags; the engine that carries the command
+/// out fills in the rest. A user's engine need not do so.
 class ExecutionReport : public tlm::tlm_extension<ExecutionReport> {
  public:
   SourceLocation where;  ///< of the call that issued it; the parts of a composite have their composite's
   Picoseconds start;
   Picoseconds end;
-  /// Nothing else happens on the issuer's side before this operation ends: an engine that knows the end at once may
-  /// answer at once, with the end annotated. Cleared by whoever keeps the command instead of passing it on in the call.
+  /// The issuer does nothing else before this operation ends: an engine that knows the end at once may answer at once,
+  /// with the end annotated. A module that keeps the command instead of passing it on in the call clears this flag.
   bool awaited = false;
-  /// The issuer and whoever observes can be told of the end ahead of its instant: an engine that knows it may carry the
-  /// operation out as soon as the command has come, and send BEGIN_RESP with the end as annotated delay.
+  /// The issuer and all observers can be told of the end ahead of its instant: an engine that knows the end may carry
+  /// the operation out as soon as the command arrives, and send BEGIN_RESP with the end as annotated delay.
   bool ahead = false;
-  /// Besides, all links on the way are time-transparent, and the command is passed on in the call: such an engine may
-  /// announce the end with END_REQ. The response must then come for that instant. Cleared by whoever keeps the command.
+  /// In addition to `ahead`, all links on the way are time-transparent and the command is passed on in the call: the
+  /// engine may announce the end with END_REQ, and the response must then come for that instant. A module that keeps
+  /// the command clears this flag.
   bool announce = false;
   std::optional<Picoseconds> announced_end;  ///< set by an engine that announces it
-  /// Why the engine answers with an error, in words that go on after the operation's: "was ...". Empty: it does not
-  /// say.
+  /// The reason of an error response, as words that follow the operation's description: "was ...". Empty if the engine
+  /// gives no reason.
   std::string problem;
 
   [[nodiscard]] tlm_extension_base* clone() const override { return new ExecutionReport(*this); }

@@ -27,7 +27,7 @@ class CompletionTable {
  public:
   CompletionTable() : records_(1, {1, Picoseconds(0)}) {}  // slot 0 stays unused: the default handle is complete
 
-  /// For the operation of that number.
+  /// Opens a record for the operation of that number.
   [[nodiscard]] Completion open(std::int64_t sequence) {
     if (free_.empty()) {
       records_.emplace_back();
@@ -65,12 +65,12 @@ class CompletionTable {
     const Record& record = records_[completion.slot];
     return record.generation != completion.generation || record.end <= at;
   }
-  /// It is complete, or will be at `end_of`.
+  /// Whether the operation is complete, or will be complete at `end_of`.
   [[nodiscard]] bool has_known_end(Completion completion) const noexcept {
     const Record& record = records_[completion.slot];
     return record.generation != completion.generation || record.end != unknown;
   }
-  /// When it will be complete; 0 of one that is.
+  /// The instant at which the operation will be complete; 0 if it is complete.
   [[nodiscard]] Picoseconds end_of(Completion completion) const noexcept {
     const Record& record = records_[completion.slot];
     return record.generation == completion.generation ? record.end : Picoseconds(0);

@@ -10,7 +10,8 @@ namespace kernwave {
 /// Binds an initiator to a target during elaboration. Monitors interpose by overriding `connect`.
 ///
 /// A link is time-transparent if it passes each call on at once and unchanged. Only over such links may one side rely
-/// on what the other says of the future outside the protocol's own phases. A link is not, unless its `connect` says so.
+/// on an announcement of the other side outside the protocol's phases. A link is time-transparent only if its `connect`
+/// declares it.
 class Connector {
  public:
   Connector() = default;
@@ -18,14 +19,14 @@ class Connector {
   Connector& operator=(const Connector&) = delete;
   virtual ~Connector() = default;
 
-  /// `name` says what the link is for ("pe3.cpu_to_scheduler").
+  /// `name` names the link by its purpose ("pe3.cpu_to_scheduler").
   virtual void connect(InitiatorSocket& initiator, TargetSocket& target, const std::string& name);
 
   /// Connects the two; returns whether the link is time-transparent.
   [[nodiscard]] bool link(InitiatorSocket& initiator, TargetSocket& target, const std::string& name);
 
  protected:
-  /// For `connect`: what stands between these two is time-transparent.
+  /// For use in `connect`: declares that the link between these two is time-transparent.
   void declare_time_transparent(const InitiatorSocket& initiator, const TargetSocket& target) noexcept;
 
  private:

@@ -43,7 +43,7 @@ struct HbmRegion {
 
   [[nodiscard]] constexpr Bytes bytes() const noexcept { return row_bytes * rows; }
 
-  /// From its first byte to behind its last one; nothing where 64 bits do not hold that.
+  /// The distance from the first byte to the end of the last row; nothing if it does not fit into 64 bits.
   [[nodiscard]] constexpr std::optional<Bytes> extent() const noexcept {
     if (rows == 0) return Bytes(0);
     const Int128 last_row = Int128{rows - 1} * stride.count();
@@ -59,7 +59,7 @@ struct HbmRegion {
   }
 };
 
-/// What fills the elements of a loaded tile that lie outside its valid part.
+/// The value of the elements of a loaded tile that lie outside its valid part.
 enum class Padding : std::uint8_t {
   poison,  ///< NaN (or a large odd integer): reading it shows in the result
   value,
@@ -212,14 +212,15 @@ struct Descriptor {
 static_assert(std::is_trivially_copyable_v<Descriptor>);
 static_assert(sizeof(Descriptor) <= 200, "copied once an operation");
 
-/// That of its engine: "memory", "gemm", "math", "comm" or "composite"; of an engine that was added "custom".
+/// The category of the engine: "memory", "gemm", "math", "comm" or "composite"; "custom" for an added engine.
 [[nodiscard]] std::string_view category_of(const Descriptor& descriptor) noexcept;
-/// "gemm", "dma_read", ...; of an engine that was added its name.
+/// "gemm", "dma_read", ...; for an added engine, its name.
 [[nodiscard]] std::string_view engine_name_of(const Descriptor& descriptor) noexcept;
 /// "dma_read", "dma_write", "dot", "exp2", "ipcq_copy", "ipcq_recv", "gemm" of a composite, the name of an engine that
 /// was added, ...
 [[nodiscard]] std::string_view name_of(const Descriptor& descriptor);
-/// For people: "memory/dma_read of 128x128 f16 at cube 0, offset 0x4000", "gemm/dot of 4x128 f16 . 128x512 f16", ...
+/// Text for messages: "memory/dma_read of 128x128 f16 at cube 0, offset 0x4000", "gemm/dot of 4x128 f16 . 128x512 f16",
+/// ...
 [[nodiscard]] std::string describe(const Descriptor& descriptor);
 /// Bytes between HBM and scratch, or of a message (0 for a computation). Of a composite: those of its reads.
 [[nodiscard]] Bytes transferred_bytes(const Descriptor& descriptor) noexcept;

@@ -25,10 +25,10 @@ enum class EngineService : std::uint8_t {
   parts,     ///< by commands of its own to other engines
 };
 
-/// Each viewer has its own shade of it.
+/// The colour of an engine in viewers; each viewer has its own shade of it.
 enum class EngineColour : std::uint8_t { grey, blue, light_blue, orange, green, purple };
 
-/// What is known of an engine. Texts outlive whatever holds the row.
+/// The properties of an engine. The texts must outlive the row.
 struct EngineRow {
   Engine engine;
   std::uint64_t doorbell;
@@ -67,7 +67,7 @@ inline constexpr std::array<EngineRow, 6> engine_rows = {{
 /// Of the engines that every PE has: those to which the scheduler hands commands on. They come first.
 inline constexpr std::size_t engine_count = engine_rows.size() - 1;
 
-/// Those that serve their commands in turn come first of all.
+/// The number of engines that serve their commands in turn. They come first.
 inline constexpr std::size_t engines_in_turn = [] {
   std::size_t count = 0;
   for (const EngineRow& row : engine_rows) count += row.service == EngineService::in_turn ? 1 : 0;
@@ -106,13 +106,13 @@ static_assert(complete(), "every text of a row is there, and name, title, counts
 
 }  // namespace engine_checks
 
-/// Who computes the results of an engine of the user's in data mode `full`, when it has answered.
+/// The module that computes the results of a user's engine in data mode `full`, when the engine has answered.
 enum class EngineData : std::uint8_t {
   own,    ///< the engine itself, in scratch (`Pe::scratch`)
-  model,  ///< the model: the engine is about time alone
+  model,  ///< the model: the engine gives the time alone
 };
 
-/// An engine of the user's with a doorbell of its own. It serves one command at a time.
+/// A user's engine with a doorbell of its own. It serves one command at a time.
 struct AddedEngine {
   std::uint64_t doorbell;
   std::string_view name;   ///< in logs, documents and names of links and signals: "sorter"; also of its operations
@@ -126,18 +126,17 @@ class EngineList {
  public:
   EngineList();
 
-  /// Adds an engine of the user's, whose number is given by the list. Throws std::invalid_argument, and changes
-  /// nothing, where a text is missing, the name is taken, or the doorbell is taken or no multiple of the stride; it
-  /// says which.
+  /// Adds a user's engine and returns its number. Throws std::invalid_argument, and changes nothing, if a text is
+  /// missing, the name is taken, or the doorbell is taken or no multiple of the stride; the message says which.
   Engine add(const AddedEngine& engine);
 
-  /// An engine of the user's serves the commands of the matrix or the vector engine, in its place. Throws
-  /// std::invalid_argument for another engine.
+  /// Puts a user's engine in the place of the matrix or the vector engine. Throws std::invalid_argument for another
+  /// engine.
   void replace(Engine engine, EngineData data);
 
-  /// An engine of the user's serves it: one that was added, or that stands in the place of the model's.
+  /// Whether the engine is a user's: an added one, or one that replaces an engine of the model.
   [[nodiscard]] bool is_users(Engine engine) const noexcept { return users_[static_cast<std::size_t>(engine)].is; }
-  /// Who computes the results of an engine of the user's.
+  /// The module that computes the results of a user's engine.
   [[nodiscard]] EngineData data_of(Engine engine) const noexcept {
     return users_[static_cast<std::size_t>(engine)].data;
   }
@@ -146,7 +145,7 @@ class EngineList {
   [[nodiscard]] const EngineRow& operator[](Engine engine) const noexcept {
     return rows_[static_cast<std::size_t>(engine)];
   }
-  /// The engine whose doorbell stands at that address; nullptr: none does.
+  /// The engine whose doorbell has that address, or nullptr.
   [[nodiscard]] const EngineRow* at_doorbell(std::uint64_t address) const noexcept {
     const std::uint64_t place = address / doorbell_stride;
     if (address % doorbell_stride != 0 || place >= rows_by_doorbell_.size()) return nullptr;

@@ -10,9 +10,10 @@ namespace kernwave {
 
 /// An initiator socket with the state that the base protocol asks an initiator to keep.
 ///
-/// One request at a time is in its request phase (BEGIN_REQ to END_REQ); any number await their responses. Whatever way
-/// a target answers (ACCEPTED, UPDATED, COMPLETED, phases on the backward path, delays annotated), the client sees each
-/// response once, at the instant at which it takes effect, or ahead of it if it asks for that (`response_ahead`).
+/// One request at a time is in its request phase (BEGIN_REQ to END_REQ); any number of requests may await their
+/// responses. In whichever way a target answers (ACCEPTED, UPDATED, COMPLETED, phases on the backward path, annotated
+/// delays), the client sees each response once: at the instant at which the response takes effect, or ahead of it if
+/// the client accepts that (`response_ahead`).
 class InitiatorPort : private tlm::tlm_bw_transport_if<> {
  public:
   class Client {
@@ -22,8 +23,8 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
     /// The response has arrived, now. Must not send. The payload is released when this returns.
     virtual void response(InitiatorPort& port, Payload& payload) = 0;
     /// The response has come, in the return value of `send` or with an annotated delay, and takes effect at `at`, later
-    /// than now. Must not send. True: the client has taken it so, and the payload is released. False: `response` is
-    /// called at that instant.
+    /// than now. Must not send. Returns true if the client has taken the response ahead of time; the payload is then
+    /// released. Otherwise `response` is called at that instant.
     [[nodiscard]] virtual bool response_ahead(InitiatorPort& /*port*/, Payload& /*payload*/, Picoseconds /*at*/) {
       return false;
     }
@@ -37,11 +38,11 @@ class InitiatorPort : private tlm::tlm_bw_transport_if<> {
   InitiatorPort& operator=(const InitiatorPort&) = delete;
   ~InitiatorPort() override = default;
 
-  /// Its link is time-transparent (`Connector`), which nothing is unless it is declared so. During elaboration.
+  /// Declares, during elaboration, whether the link of the port is time-transparent (`Connector`). The default is no.
   void declare_time_transparent(bool is) noexcept { time_transparent_ = is; }
   [[nodiscard]] bool is_time_transparent() const noexcept { return time_transparent_; }
 
-  /// A request is between BEGIN_REQ and END_REQ: nothing may be sent.
+  /// Whether a request is between BEGIN_REQ and END_REQ, so that nothing may be sent.
   [[nodiscard]] bool busy() const noexcept { return requesting_ != nullptr; }
   /// The earliest instant of the next BEGIN_REQ, when not busy.
   [[nodiscard]] Picoseconds free_at() const noexcept { return free_at_; }

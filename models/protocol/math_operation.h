@@ -53,7 +53,7 @@ enum class MathOp : std::uint8_t {
   reduce_min,
 };
 
-/// What an operation's function is applied to.
+/// The elements to which an operation's function is applied.
 enum class MathKind : std::uint8_t {
   elementwise,  ///< out[i, j] = f(in[0][i, j], in[1][i, j], ...): 1 to 3 operands, each a tensor or a number
   generator,    ///< out[i, j] = f(number, j)
@@ -82,7 +82,7 @@ enum class MathStep : std::uint8_t {
   last,  ///< as the last one
 };
 
-/// What is known of an operation besides what it computes.
+/// The properties of an operation, except its function.
 struct MathOperation {
   MathOp op;
   std::string_view name;  ///< in logs, traces and errors; that of the kernel language's function
@@ -126,7 +126,7 @@ template <typename Function>
   return {{op, name, MathKind::generator, 1, cycles, MathTypes::given, MathStep::no}, function};
 }
 
-/// `function` takes what the elements so far gave, and the next element.
+/// `function` takes the result of the elements so far, and the next element.
 template <typename Function>
 [[nodiscard]] constexpr MathRow<Function> reduction(MathOp op, std::string_view name, Cycles MathCycles::*cycles,
                                                     MathTypes types, Function function) noexcept {
@@ -143,7 +143,7 @@ template <typename T>
   }
 }
 
-/// The other one where one is NaN.
+/// The other operand if one is NaN.
 template <typename T>
 [[nodiscard]] T larger(T a, T b) noexcept {
   return a > b || is_nan(b) ? a : b;
@@ -165,7 +165,7 @@ template <typename T>
   }
 }
 
-/// All of them, in the order of the enumerators.
+/// All rows, in the order of the enumerators.
 inline constexpr auto table = std::make_tuple(
     elementwise(MathOp::add, "add", &MathCycles::add, MathTypes::numbers, MathStep::yes,
                 [](auto a, auto b) { return a + b; }),
@@ -232,7 +232,7 @@ inline constexpr auto table = std::make_tuple(
 
 inline constexpr std::size_t math_op_count = std::tuple_size_v<decltype(math_rows::table)>;
 
-/// What is known of each operation, in the order of the enumerators.
+/// The properties of each operation, in the order of the enumerators.
 inline constexpr std::array<MathOperation, math_op_count> math_operations = std::apply(
     [](const auto&... rows) { return std::array<MathOperation, math_op_count>{rows.operation...}; }, math_rows::table);
 

@@ -14,13 +14,13 @@ class OutstandingRequests {
  public:
   void begin() noexcept { ++unanswered_; }
   void end() noexcept { --unanswered_; }
-  /// The response has come, and takes effect at `at`, later than now.
+  /// Records a response that takes effect at `at`, later than now.
   void end_at(Picoseconds at) {
     --unanswered_;
     ending_.push_back(at);
   }
 
-  /// Those whose end is not known.
+  /// The number of requests whose end is not known.
   [[nodiscard]] std::int64_t unanswered() const noexcept { return unanswered_; }
 
   /// The first instant, not before `earliest` (now or later), at which fewer than `limit` are outstanding as far as

@@ -10,12 +10,12 @@
 
 namespace kernwave {
 
-/// Owns payloads of type T, made from a memory manager, and lends them out; one comes back when its last reference is
-/// released. Grows to the largest number ever in flight and stays there.
+/// Owns payloads of type T, made from a memory manager, and lends them out; a payload returns when its last reference
+/// is released. The pool grows to the largest number of payloads ever in flight and keeps them.
 template <typename T>
 class PayloadPool : public tlm::tlm_mm_interface {
  public:
-  /// As its last user left it.
+  /// A free payload, in the state in which its last user left it.
   [[nodiscard]] T& acquire() {
     if (free_.empty()) {
       payloads_.push_back(std::make_unique<T>(this));
@@ -27,7 +27,7 @@ class PayloadPool : public tlm::tlm_mm_interface {
     return payload;
   }
 
-  /// One that is lent out and satisfies the condition, or nullptr.
+  /// A lent payload that satisfies the condition, or nullptr.
   template <typename Condition>
   [[nodiscard]] const T* find_lent(Condition condition) const {
     for (const auto& payload : payloads_) {

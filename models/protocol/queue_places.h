@@ -9,22 +9,23 @@
 
 namespace kernwave {
 
-/// A queue of `depth` places, which are taken and left in the same order: the n-th to come has the place of the
-/// (n - depth)-th. When each was left is noted as soon as it is known, now or ahead of time.
+/// A queue of `depth` places, which are taken and left in the same order: the n-th arrival gets the place of the (n -
+/// depth)-th. The instant at which a place is left is noted as soon as it is known, now or ahead of time.
 class QueuePlaces {
  public:
   explicit QueuePlaces(std::int64_t depth) : left_at_(static_cast<std::size_t>(depth)) {}
 
-  /// It is known when the next one to come finds a place.
+  /// Whether the instant is known at which the next arrival gets a place.
   [[nodiscard]] bool is_next_known() const noexcept { return inside_ < left_at_.size(); }
-  /// Somebody comes at `presented`. Returns when it has its place, which must be known.
+  /// Takes a place for an arrival at `presented`. Returns the instant at which the arrival has its place, which must be
+  /// known.
   [[nodiscard]] Picoseconds take(Picoseconds presented) noexcept {
     ++inside_;
     const Picoseconds free = left_at_[next_];
     next_ = after(next_);
     return std::max(presented, free);
   }
-  /// The first one inside leaves at that instant.
+  /// Frees the oldest taken place at that instant.
   void leave(Picoseconds at) noexcept {
     left_at_[first_] = at;
     first_ = after(first_);

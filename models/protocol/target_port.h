@@ -20,8 +20,9 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
  public:
   class Client {
    public:
-    /// BEGIN_REQ, in effect at `at` (now or later). Accepted: returns the instant of END_REQ, `at` or later, which goes
-    /// back in the return value. Nothing: END_REQ is withheld until `accept_withheld`.
+    /// BEGIN_REQ, in effect at `at` (now or later). Returns the instant of END_REQ, `at` or later, if the client
+    /// accepts the request; END_REQ goes back in the return value. Returns nothing to withhold END_REQ until
+    /// `accept_withheld`.
     [[nodiscard]] virtual std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) = 0;
     /// Time-free access for debuggers and loaders; returns the bytes served.
     virtual unsigned debug_access(TargetPort& /*port*/, Payload& /*payload*/) { return 0; }
@@ -43,18 +44,18 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
 
   /// Ends the request phase of the withheld request at `at`, but not before now or its BEGIN_REQ.
   void accept_withheld(Picoseconds at = Picoseconds(0));
-  /// Sends BEGIN_RESP now, or as soon as the response before it has been acknowledged. What it frees (a place in the
-  /// client's queue) must be free by then. Inside the client's `request` for that payload the response leaves in the
-  /// return value instead, at the instant of END_REQ.
+  /// Sends BEGIN_RESP now, or as soon as the response before it has been acknowledged. The place in the client's queue
+  /// that the response frees must be free by then. Inside the client's `request` for that payload, the response goes
+  /// back in the return value instead, at the instant of END_REQ.
   void respond(Payload& payload) { respond(payload, now()); }
   /// The same ahead of time: the response takes effect at `at`, now or later, which is its annotated delay. The order
   /// of responses is that of the calls; their instants need not ascend (IEEE 1666-2011, 15.2.6 and 15.2.7).
   void respond(Payload& payload, Picoseconds at);
-  /// The client's `request` for that payload is under way, by nb_transport.
+  /// Whether the client's `request` for that payload is under way, by nb_transport.
   [[nodiscard]] bool presents(const Payload& payload) const noexcept { return presented_ == &payload; }
-  /// Inside the client's `request` for that payload: the response leaves in the return value, in effect at `at`, now or
-  /// later, which ends the request phase too. Returns false elsewhere, and while a response before it is not
-  /// acknowledged: `respond` then.
+  /// Inside the client's `request` for that payload: sends the response in the return value, in effect at `at`, now or
+  /// later, which ends the request phase too. Returns false elsewhere, and while an earlier response is not
+  /// acknowledged; call `respond` in these cases.
   [[nodiscard]] bool respond_in_return(Payload& payload, Picoseconds at) noexcept;
 
   [[nodiscard]] TargetSocket& socket() noexcept { return socket_; }
