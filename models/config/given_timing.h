@@ -11,19 +11,20 @@ namespace kernwave {
 
 struct Descriptor;
 
-/// A given timing has no time for a command: one outside of its table, say. what() says which and why.
+/// Thrown by a given timing that has no time for a command, such as one outside its table. what() names the command and
+/// the reason.
 class TimingError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// When the service of a command begins.
+/// The instant at which the service of a command begins.
 struct ServiceStart {
   Picoseconds at;
   bool back_to_back = false;  ///< in the instant in which that of the command before it ended
 };
 
-/// How long a command keeps its engine, and the least that it would keep it in any circumstances, for lower bounds.
+/// The time for which a command occupies its engine, and the least such time in any circumstances, for lower bounds.
 struct ServiceTime {
   ServiceTime(Picoseconds time) noexcept : taken(time), least(time) {}  // NOLINT(google-explicit-constructor)
   ServiceTime(Picoseconds time, Picoseconds least_time) noexcept : taken(time), least(least_time) {}
@@ -32,31 +33,32 @@ struct ServiceTime {
   Picoseconds least;
 };
 
-/// How long a DMA command is set up, and how long its data keep the port of the channel once they come without a gap.
+/// The setup time of a DMA command, and the time for which its data occupy the port of the channel if they come without
+/// a gap.
 struct TransferTime {
   Picoseconds setup;
   Picoseconds port;
 };
 
-/// A function that gives times, and the name under which documents and messages speak of it: that of a file, or any
-/// other. It is called once for each command (a message, on a link), in the order of service, and depends on nothing
-/// but its arguments and its own state. Each engine, channel and link calls a copy of its own. It may throw
+/// A function that gives times, and its name in documents and messages: that of a file, or any other. The model calls
+/// the function once for each command (on a link, for each message), in the order of service. Its result must depend
+/// only on its arguments and its own state. Each engine, channel and link calls its own copy. The function may throw
 /// TimingError.
 template <typename Function>
 struct GivenTiming {
   std::string name;
   Function function;
-  /// It may ask the model's own formula, so that the configuration's keys still matter.
+  /// Whether the function may use the model's own formula, so that the keys of the formula still have an effect.
   bool uses_formula = false;
 
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(function); }
 };
 
-/// Of the matrix or the vector engine.
+/// The timing of the matrix or the vector engine.
 using ServiceTiming = GivenTiming<std::function<ServiceTime(const Descriptor& command, ServiceStart start)>>;
-/// Of a DMA channel: of a command whose setup begins at `start`.
+/// The timing of a DMA channel, for a command whose setup begins at `start`.
 using TransferTiming = GivenTiming<std::function<TransferTime(const Descriptor& command, Picoseconds start)>>;
-/// Of a link: how long a message of that many bytes keeps it, from `start` on.
+/// The timing of a link: the time for which a message of that many bytes occupies the link, from `start` on.
 using LinkTiming = GivenTiming<std::function<Picoseconds(Bytes bytes, Picoseconds start)>>;
 
 }  // namespace kernwave

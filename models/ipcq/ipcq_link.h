@@ -13,19 +13,19 @@
 
 namespace kernwave {
 
-/// What a link carried.
+/// The traffic of a link.
 struct LinkStatistics {
   std::int64_t messages = 0;
   Bytes bytes;
   Picoseconds busy;  ///< of its bandwidth
 };
 
-/// Carries messages from input i to output i; with several pairs they share one bandwidth.
+/// Carries messages from input i to output i; several such pairs share one bandwidth.
 ///
 /// A message that is presented at t is eligible at t + hop. Eligible messages take the link one after another, in the
 /// order of (eligible time, port id), each for bytes / bandwidth, and arrive when their last byte does. Returned
 /// credits take the hop and no bandwidth. The hop is at least 1 ps, so that every message of an instant is known before
-/// that instant is decided. END_REQ comes at once: what may be on its way is bounded by credits, not by the link.
+/// that instant is decided. END_REQ comes at once: credits limit the messages on their way, not the link.
 class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config, std::int64_t pairs);

@@ -7,8 +7,8 @@
 
 namespace kernwave {
 
-/// Addresses on a link's socket. A message is a WRITE to (number of its slot) x (bytes of a slot); the others are
-/// WRITEs of one byte that carry nothing but their address.
+/// Addresses on a link's socket. A message is a WRITE to (number of its slot) x (bytes of a slot). A returned credit or
+/// place in the window is a WRITE of one byte, of which only the address counts.
 enum class LinkAddress : std::uint64_t {
   window_return = std::uint64_t{1} << 48,  ///< one message less is sent and not yet received
   credit_return,                           ///< one more slot is free
@@ -19,9 +19,9 @@ enum class LinkAddress : std::uint64_t {
   return address < static_cast<std::uint64_t>(LinkAddress::window_return);
 }
 
-/// What the receiving end of a link offers; read without time before the first message is sent.
+/// The slots that the receiving end of a link offers; read in zero time before the first message is sent.
 struct QueueState {
-  std::int64_t slots = 0;  ///< 0: nobody receives here
+  std::int64_t slots = 0;  ///< 0: this end does not receive
   std::int64_t slot_bytes = 0;
 };
 

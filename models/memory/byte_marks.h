@@ -8,7 +8,7 @@
 
 namespace kernwave {
 
-/// Bytes 0 ... size - 1, each marked or not; none at first. Ranges must lie inside.
+/// Marks for bytes 0 ... size - 1; at first, no byte is marked. Ranges must lie inside.
 class ByteMarks {
  public:
   explicit ByteMarks(std::int64_t size) : words_(static_cast<std::size_t>((size + word_bits - 1) / word_bits), 0) {}

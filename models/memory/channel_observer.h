@@ -14,7 +14,7 @@ struct ChannelService {
   std::int64_t channel = 0;
   bool reads = true;
   Bytes bytes;
-  Picoseconds eligible;  ///< it waits for the channel from here on
+  Picoseconds eligible;  ///< the stream waits for the channel from here on
   Picoseconds start;
   Picoseconds end;
 };

@@ -17,34 +17,34 @@
 
 namespace kernwave {
 
-/// Carries requests to the HBM of another cube and brings the responses back. Cubes lie on a ring; a request takes the
-/// shorter way round, `latency` a hop, and its response the same again.
+/// Carries requests to the HBM of another cube and responses back. Cubes lie on a ring; a request takes the shorter
+/// way, with `latency` for each hop, and its response takes as many hops back.
 ///
-/// The data of a transfer pass the port of the cube that sends them, one transfer behind another at `bandwidth`: for a
-/// read the cube whose HBM has answered, for a write the requester's cube before the request travels. With a
-/// RegionExtension the data stream: the first byte travels on before the last has come, so that DMA port, link and
-/// channels work at the same time. Isolated, a response comes
+/// The data of a transfer pass the link of the cube that sends them, one transfer behind another at `bandwidth`. For a
+/// read this is the cube whose HBM has answered; for a write it is the requester's cube, before the request travels.
+/// With a RegionExtension the data stream: the first byte travels on before the last byte has arrived, so that DMA
+/// port, link and channels work at the same time. Isolated, a response comes
 ///
 ///     hops x latency + HBM latency + max(bytes / bandwidth, slowest channel) + hops x latency
 ///
 /// after the request, and its first data bytes / bandwidth (or the slowest channel's time) earlier. A request without
-/// the extension is passed on when its last byte has come: the two times add up.
+/// the extension is passed on when its last byte has arrived, so the times of link and channels add up.
 ///
 /// A transfer is put behind the others of its link by (instant + latency, port id), and a request handed to a memory by
 /// (instant of its arrival there, port id). A hop takes at least 1 ps, so that every request of an instant is known
-/// before that instant is decided. END_REQ comes at once: how much a requester may have under way is for it to bound. A
-/// memory that withholds END_REQ holds up those that wait for the same memory, and nothing else.
+/// before that instant is decided. END_REQ comes at once: the requester itself limits its requests in flight. A memory
+/// that withholds END_REQ holds up the requests for the same memory, and nothing else.
 class CubeLinks : public sc_core::sc_module, private TargetPort::Client, private InitiatorPort::Client {
  public:
   CubeLinks(const sc_core::sc_module_name& name, const SystemConfig& config);
 
-  /// For the requests of one DMA channel to cubes other than its own: `id` is 2 p for the reads and 2 p + 1 for the
-  /// writes of PE p, and the number that breaks ties.
+  /// The socket for the requests of one DMA channel to other cubes. `id` is 2 p for the reads and 2 p + 1 for the
+  /// writes of PE p; in one instant the smaller id goes first.
   [[nodiscard]] TargetSocket& socket(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id)).socket(); }
-  /// To the HBM of a cube.
+  /// The socket to the HBM of a cube.
   [[nodiscard]] InitiatorSocket& memory_socket(CubeId cube) { return place(cube).memory.socket(); }
 
-  /// What a cube has sent to the others.
+  /// The bytes that a cube has sent to other cubes.
   [[nodiscard]] Bytes sent(CubeId cube) const { return cubes_.at(static_cast<std::size_t>(cube.count())).sent; }
 
  private:

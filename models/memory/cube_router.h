@@ -12,16 +12,16 @@
 
 namespace kernwave {
 
-/// The fork in the way of one DMA channel to memory. It passes each call on in the same instant, in both directions,
-/// and adds no phase, no delay and no queue to it.
+/// The router of one DMA channel. It passes each call on in the same instant, in both directions, without a further
+/// phase, delay or queue.
 ///
-/// A request goes by the cube in its address: to another cube of the system by the links; to its own cube, or to a
-/// cube that does not exist, to its own HBM, which answers the latter with an error. Responses come back on two ways,
-/// but upstream one at a time may be between BEGIN_RESP and END_RESP: one that comes in between is held back until
-/// then. Nobody is held back by an initiator that acknowledges in the return value, without a delay, as ours do.
+/// A request to another cube of the system goes to the links. A request to its own cube, or to a cube that does not
+/// exist, goes to its own HBM, which answers the latter with an error. Responses come from both, but only one response
+/// at a time may be between BEGIN_RESP and END_RESP upstream: the router holds a second response until then. It holds
+/// no response if the initiator acknowledges in the return value without a delay, as the DMA does.
 class RouterPort : private tlm::tlm_fw_transport_if<> {
  public:
-  /// `id` stands in the names of the sockets.
+  /// `id` is part of the names of the sockets.
   RouterPort(std::int64_t id, CubeId cube, std::int64_t cubes);
   RouterPort(const RouterPort&) = delete;
   RouterPort& operator=(const RouterPort&) = delete;
@@ -32,7 +32,7 @@ class RouterPort : private tlm::tlm_fw_transport_if<> {
   [[nodiscard]] InitiatorSocket& links_socket() noexcept { return links_.socket; }
 
  private:
-  /// One of the two ways onward: tells on which of them a call on the backward path came.
+  /// One of the two ways onward; it identifies the way of a call on the backward path.
   class Way : private tlm::tlm_bw_transport_if<> {
    public:
     Way(const std::string& name, RouterPort& port) : socket(name.c_str()), port_(port) { socket.bind(*this); }
@@ -48,7 +48,7 @@ class RouterPort : private tlm::tlm_fw_transport_if<> {
     RouterPort& port_;
   };
 
-  /// A response that its way has begun and that has not been passed on.
+  /// A response that has begun on its way and is not passed on yet.
   struct Held {
     Way* from = nullptr;
     Payload* payload = nullptr;
@@ -90,12 +90,12 @@ class RouterPort : private tlm::tlm_fw_transport_if<> {
   Way links_;
 };
 
-/// The forks of a cube, one for each of its DMA channels. Only a system of several cubes has them.
+/// The routers of a cube, one for each of its DMA channels. Only a system of several cubes has them.
 class CubeRouter : public sc_core::sc_module {
  public:
   CubeRouter(const sc_core::sc_module_name& name, CubeId cube, std::int64_t cubes, std::int64_t ports);
 
-  /// Port `id` in [0, ports): for the channel that has this number at the cube's HBM.
+  /// The router of the channel that has port `id`, in [0, ports), at the cube's HBM.
   [[nodiscard]] RouterPort& port(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id)); }
 
  private:

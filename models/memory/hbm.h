@@ -17,7 +17,7 @@
 
 namespace kernwave {
 
-/// What one channel carried.
+/// The traffic of one channel.
 struct ChannelStatistics {
   Bytes read;
   Bytes written;
@@ -26,19 +26,19 @@ struct ChannelStatistics {
 /// A memory with one target socket for each initiator.
 ///
 /// A request that arrives at t becomes eligible at t + latency. Eligible requests are served in the order of (eligible
-/// time, port id): each reserves its bytes on its channels, one stream behind another, and is answered when the last of
-/// them ends. Latency is at least 1 ps, so that every request of an instant is known before that instant is decided.
-/// If the RegionExtension of a request says so, it is answered as soon as its end is known: ahead of time.
-/// A payload is one contiguous range, or, with a RegionExtension, a strided region. An address of another cube or
-/// outside the capacity is answered with TLM_ADDRESS_ERROR_RESPONSE.
+/// time, port id): each request reserves its bytes on its channels, one stream behind another, and is answered when its
+/// last stream ends. Latency is at least 1 ps, so that every request of an instant is known before that instant is
+/// decided. If the RegionExtension of a request allows it (`ahead`), the request is answered ahead of time, as soon as
+/// its end is known. A payload is one contiguous range, or, with a RegionExtension, a strided region. An address of
+/// another cube or outside the capacity is answered with TLM_ADDRESS_ERROR_RESPONSE.
 ///
-/// END_REQ comes at once while fewer than `queue_depth` requests of that port await their response; beyond that it is
+/// END_REQ comes at once while fewer than `queue_depth` requests of the port await their response; otherwise it is
 /// withheld. Refresh, banks and row misses are not modelled: `efficiency` stands for them.
 class Hbm : public sc_core::sc_module, private TargetPort::Client {
  public:
   Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& config, DataMode mode, std::int64_t ports);
 
-  /// Port `id` in [0, ports): the number that breaks ties.
+  /// The socket of port `id` in [0, ports). In one instant, the request of the smaller port id is served first.
   [[nodiscard]] TargetSocket& socket(std::int64_t id) { return ports_.at(static_cast<std::size_t>(id)).socket(); }
 
   [[nodiscard]] const std::vector<ChannelStatistics>& statistics() const noexcept { return statistics_; }
@@ -48,12 +48,12 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   /// Time-free access. Mode `none`: reads give zeroes, writes are dropped. The range must lie inside the capacity.
   void read(Bytes offset, std::uint8_t* out, Bytes count) const;
   void write(Bytes offset, const std::uint8_t* from, Bytes count);
-  /// The same write in two steps, of much data: the range has its place and counts as written, then its bytes come,
-  /// disjoint parts from several threads at once.
+  /// A write of much data in two steps. First the range gets its place and counts as written; then its bytes are
+  /// written, disjoint parts by several threads at once.
   void reserve(Bytes offset, Bytes count);
   void write_reserved(Bytes offset, const std::uint8_t* from, Bytes count) const;
-  /// The first byte of the range that nobody has written, with or without time; offset + count if all were, and in mode
-  /// `none`, in which nobody knows.
+  /// The first byte of the range that was never written, with or without simulated time; offset + count if all were
+  /// written. In mode `none`, which does not track writes, always offset + count.
   [[nodiscard]] Bytes first_unwritten(Bytes offset, Bytes count) const;
 
  private:

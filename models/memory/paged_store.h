@@ -12,15 +12,15 @@
 
 namespace kernwave {
 
-/// Bytes that were never written read as zero, and it is known which they are.
+/// Unwritten bytes read as zero, and the store knows which bytes are unwritten.
 class PagedStore {
  public:
   void read(Bytes offset, std::uint8_t* out, Bytes count) const;
   void write(Bytes offset, const std::uint8_t* from, Bytes count);
-  /// Gives the range its place and counts it as written; `write_reserved` brings the bytes.
+  /// Gives the range its place and counts it as written; `write_reserved` then writes the bytes.
   void reserve(Bytes offset, Bytes count);
-  /// Writes inside of a reserved range. Several threads may write disjoint parts at once, while nobody does anything
-  /// else.
+  /// Writes inside of a reserved range. Several threads may write disjoint parts at once; no other function may be
+  /// called meanwhile.
   void write_reserved(Bytes offset, const std::uint8_t* from, Bytes count) const;
   /// The first byte of the range that was never written; offset + count if all were.
   [[nodiscard]] Bytes first_unwritten(Bytes offset, Bytes count) const;

@@ -16,8 +16,8 @@ enum class RunEnd : std::uint8_t {
 };
 
 /// Starts the simulation and returns when the ledger says that the run is over, when no event is left, or when no
-/// operation has completed and no program has issued anything for as long as the ledger allows. Events that keep coming
-/// (a clock of the user's) do not keep it from returning. Call once, after elaboration.
+/// operation has completed and no program has issued anything for the ledger's `no_progress_limit()`. It returns even
+/// if other events, such as those of a user's clock, keep coming. Call once, after elaboration.
 [[nodiscard]] RunEnd run_to_end(RunLedger& ledger);
 
 }  // namespace kernwave

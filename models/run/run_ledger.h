@@ -13,7 +13,7 @@
 
 namespace kernwave {
 
-/// Counts kernels, and everything that can still make one go on: activities. A running kernel is one, and so is an
+/// Counts kernels and activities. An activity is anything that can still make a kernel go on: a running kernel, or an
 /// operation in flight, unless it waits for a message that nobody has sent. `finished()` is raised when the last kernel
 /// has drained, when one has failed, when the run is interrupted, or in a deadlock: kernels that have not ended and no
 /// activity, whatever other events (a clock, a refresh) keep coming. Construct during elaboration.
@@ -21,7 +21,7 @@ class RunLedger {
  public:
   enum class State : std::uint8_t { running, finished, failed, deadlocked, interrupted };
 
-  /// What stopped with an error: a kernel, or something of the model.
+  /// A kernel, or a process of the model, that stopped with an error.
   struct Failure {
     std::optional<PeId> pe;  ///< of a kernel
     std::string message;
@@ -40,14 +40,14 @@ class RunLedger {
   void kernel_failed(PeId pe, const std::string& message);
   void model_failed(const std::string& message);
 
-  /// Somebody wants the run to end here.
+  /// Ends the run at this instant, on request from outside the model.
   void interrupt() {
     interrupted_ = true;
     finished_.notify(sc_core::SC_ZERO_TIME);
   }
 
-  /// Something that may let a kernel go on has begun or ended. Whoever sends messages to a PE from outside the model
-  /// holds one activity for as long as more may come.
+  /// Begins or ends an activity. A module that sends messages to a PE from outside the model holds one activity as long
+  /// as it may send more.
   void activity_begins() noexcept {
     moved();
     ++activities_;
@@ -57,24 +57,24 @@ class RunLedger {
     if (--activities_ == 0) quiet_.notify(to_sc_time(moved_at_ - now()));
   }
 
-  /// There is progress: something was issued or has completed. Activities that begin and end say so too.
+  /// Records progress: an operation was issued or has completed. The begin and the end of an activity are progress too.
   void moved() noexcept { moved(now()); }
-  /// The same of somebody who is ahead of simulated time, at `at`.
+  /// Records progress at `at`, for a caller that is ahead of simulated time.
   void moved(Picoseconds at) noexcept { moved_at_ = std::max(moved_at_, at); }
   /// The last instant at which there was progress.
   [[nodiscard]] Picoseconds moved_at() const noexcept { return moved_at_; }
-  /// Whether a run in which nothing moves from one instant to the other ends in between.
+  /// Whether a run without progress between the two instants ends in between.
   [[nodiscard]] bool stalls(Picoseconds from, Picoseconds to) const {
     return no_progress_limit_ != Picoseconds(0) && to - from >= no_progress_limit_;
   }
-  /// For how long `run_to_end` goes on without progress; 0: for ever.
+  /// The simulated time for which `run_to_end` goes on without progress; 0: no limit.
   [[nodiscard]] Picoseconds no_progress_limit() const noexcept { return no_progress_limit_; }
   void set_no_progress_limit(Picoseconds limit) noexcept { no_progress_limit_ = limit; }
 
   [[nodiscard]] const sc_core::sc_event& finished() const noexcept { return finished_; }
   [[nodiscard]] State state() const noexcept;
   [[nodiscard]] const std::vector<Failure>& failures() const noexcept { return failures_; }
-  /// When the last kernel had drained.
+  /// The instant at which the last kernel had drained.
   [[nodiscard]] Picoseconds end() const noexcept { return end_; }
 
  private:
