@@ -18,7 +18,7 @@ inline constexpr std::int64_t scratch_alignment = 64;
 class HbmAddress {
  public:
   static constexpr int cube_shift = 40;
-  /// As many bytes of each cube have an address.
+  /// The number of bytes of each cube that have an address.
   static constexpr std::int64_t cube_bytes = std::int64_t{1} << cube_shift;
 
   constexpr HbmAddress() noexcept = default;
@@ -79,12 +79,12 @@ struct OperationId {
   std::int32_t part = 0;  ///< 0: the operation itself; n: the n-th part of a composite
 };
 
-/// Where in a kernel's source a call stands. Lines are for people; results never depend on them.
+/// The place of a call in a kernel's source. Lines appear in messages; results never depend on them.
 struct SourceLocation {
   const char* file = "";
   int line = 0;
 
-  /// As a default argument: the place of the call.
+  /// For use as a default argument: the place of the call.
   static constexpr SourceLocation current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) noexcept {
     return SourceLocation{file, line};
   }

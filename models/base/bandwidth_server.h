@@ -24,14 +24,13 @@ class BandwidthServer {
   /// Streams `bytes`, from `earliest` or from the end of the previous stream, whichever is later.
   /// Returns the end in units of 1 / denominator() picoseconds.
   constexpr ScaledTime stream(Picoseconds earliest, Bytes bytes) { return stream_from(scaled(earliest), bytes); }
-  /// The same for servers of one rate, which share `scaled` of an instant.
+  /// The same with `start` already scaled; servers of one rate share `scaled` of an instant.
   constexpr ScaledTime stream_from(ScaledTime start, Bytes bytes) {
     free_at_ = (free_at_ > start ? free_at_ : start) + ScaledTime{bytes.count()} * byte_time_.numerator();
     return free_at_;
   }
 
-  /// Streams something that takes that long, whatever it has of bytes, from `earliest` or from the end of the previous
-  /// stream.
+  /// Occupies the resource for `time`, from `earliest` or from the end of the previous stream, whichever is later.
   constexpr void occupy(Picoseconds earliest, Picoseconds time) {
     const ScaledTime start = scaled(earliest);
     free_at_ = (free_at_ > start ? free_at_ : start) + scaled(time);
@@ -57,7 +56,7 @@ class BandwidthServer {
   }
 
  private:
-  /// What 128 bits hold scaled, with room for streams behind it.
+  /// The latest time that 128 bits hold scaled, with room for streams behind it.
   [[nodiscard]] static constexpr Picoseconds latest_time(const ByteTime& byte_time) noexcept {
     constexpr std::int64_t longest = std::numeric_limits<std::int64_t>::max();
     const ScaledTime most = (ScaledTime{1} << 126) / byte_time.denominator();

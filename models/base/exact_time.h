@@ -12,7 +12,7 @@ __extension__ using Int128 = __int128;
 
 inline constexpr std::int64_t picoseconds_per_second = 1'000'000'000'000;
 
-/// As a time; throws TimeOverflow where it is none.
+/// `count` as a time; throws TimeOverflow if it does not fit.
 [[nodiscard]] constexpr Picoseconds picoseconds(Int128 count) {
   if (count > std::numeric_limits<std::int64_t>::max()) fail_time_overflow();
   return Picoseconds(static_cast<std::int64_t>(count));
@@ -35,7 +35,7 @@ class ByteTime {
  public:
   constexpr explicit ByteTime(Bandwidth bandwidth) noexcept : ByteTime(bandwidth, PartsPerMillion(1'000'000), 1) {}
 
-  /// Of one of `shares` equal shares of bandwidth x efficiency.
+  /// The time per byte of one of `shares` equal shares of bandwidth x efficiency.
   constexpr ByteTime(Bandwidth bandwidth, PartsPerMillion efficiency, std::int64_t shares) noexcept {
     Int128 numerator = Int128{picoseconds_per_second} * 1'000'000 * shares;
     Int128 denominator = Int128{bandwidth.count()} * efficiency.count();

@@ -12,8 +12,8 @@ namespace kernwave {
 
 /// Several objects of one type, in the order in which they were constructed, the last of which is destroyed first.
 ///
-/// SystemC looks an object that is destroyed up from the end of its registries. In this order each is found at once; a
-/// std::vector destroys from the front, so that n objects take n x n steps.
+/// When an object is destroyed, SystemC searches its registries for it from the end. In reverse order each object is
+/// found at once; a std::vector destroys from the front, so that n objects take n x n steps.
 template <typename T>
 class InReverse {
  public:
@@ -41,8 +41,8 @@ class InReverse {
   std::vector<std::unique_ptr<T>> objects_;
 };
 
-/// The same of modules of any types, whatever the order in which they are constructed; who constructs them keeps
-/// pointers to those that it needs.
+/// The same for modules of any types, in any order of construction; the caller keeps pointers to the modules that it
+/// needs.
 class ModulesInReverse {
  public:
   ModulesInReverse() = default;

@@ -7,9 +7,9 @@
 
 namespace kernwave {
 
-/// Calls a member function of its owner when it is notified. Process and event are made by the first notification, for
-/// they take more than a kilobyte, and most ports and links of a machine never need theirs. A child, then, of the
-/// process that was the first to need it.
+/// Calls a member function of its owner when it is notified. The first notification makes process and event, because
+/// they take more than a kilobyte and most ports and links of a machine never need theirs. The method process is a
+/// child of the process that notified first.
 template <typename Owner>
 class LateMethod {
  public:
@@ -17,9 +17,10 @@ class LateMethod {
 
   LateMethod(const char* name, Owner& owner, Body body) noexcept : name_(name), owner_(owner), body_(body) {}
 
-  /// While the simulation runs. As `sc_event::notify`: the earliest notification that is pending counts.
+  /// Notifies after `delay`, while the simulation runs. As with `sc_event::notify`, the earliest pending notification
+  /// counts.
   void notify(const sc_core::sc_time& delay) { due().notify(delay); }
-  /// In this evaluation.
+  /// Notifies in the present evaluation phase.
   void notify() { due().notify(); }
 
  private:

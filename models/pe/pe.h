@@ -19,9 +19,9 @@ namespace kernwave {
 
 /// CPU, scheduler, DMA, matrix engine, vector engine, queues and scratch, bound to one another.
 ///
-/// Two initiator sockets are left to bind: `read_socket()` and `write_socket()`, to any TLM-2.0 memory. A memory that
-/// is not ours needs a DMA burst rule other than "whole" (`DmaConfig::burst`). With neighbours, so are the sockets of
-/// `ipcq()`, one out and one in for each of their directions.
+/// The user of a PE binds two initiator sockets, `read_socket()` and `write_socket()`, to any TLM-2.0 memory. A memory
+/// other than kernwave's needs a DMA burst rule other than "whole" (`DmaConfig::burst`). If the PE has neighbours, the
+/// sockets of `ipcq()` have to be bound too, one out and one in for each of their directions.
 class Pe : public sc_core::sc_module {
  public:
   Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, DataMode mode, RunLedger& ledger,
@@ -33,19 +33,19 @@ class Pe : public sc_core::sc_module {
   [[nodiscard]] InitiatorSocket& write_socket() noexcept { return dma_.write().memory_socket(); }
 
   [[nodiscard]] const EngineList& engines() const noexcept { return engines_; }
-  /// Of an engine of the user's (`EngineList::is_users`), to be bound to it: its commands leave here.
+  /// The socket through which commands go to a user's engine (`EngineList::is_users`); to be bound to that engine.
   [[nodiscard]] InitiatorSocket& engine_socket(Engine engine) { return users_engine(engine).engine_socket(); }
 
-  /// The memory behind both sockets is the model's own, which leaves writes of data mode `none` alone; of a memory that
-  /// nobody has declared so, nothing of the kind is known (`DmaConfig::zero_writes`). During elaboration.
+  /// Declares, during elaboration, that the memory behind both sockets is the model's own, which ignores writes of data
+  /// mode `none`. Without this declaration such writes are an error, unless `DmaConfig::zero_writes` is set.
   void declare_memory_own() noexcept { memory_is_own_ = true; }
   [[nodiscard]] bool memory_is_own() const noexcept { return memory_is_own_; }
 
-  /// There is one more link between `read_socket()`, or `write_socket()`, and a memory (`DmaChannel::add_memory_link`).
+  /// Adds a link between `read_socket()`, or `write_socket()`, and a memory (`DmaChannel::add_memory_link`).
   void add_read_link(bool time_transparent) noexcept { dma_.read().add_memory_link(time_transparent); }
   void add_write_link(bool time_transparent) noexcept { dma_.write().add_memory_link(time_transparent); }
 
-  /// Told of everything that happens here. Before the run; nullptr: nobody.
+  /// Sets the observer of all events of the PE, before the run; nullptr for none.
   void set_observer(PeObserver* observer) noexcept;
 
   [[nodiscard]] PeCpu& cpu() noexcept { return cpu_; }

@@ -24,13 +24,13 @@ namespace kernwave {
 /// Runs one program and submits its operations.
 ///
 /// The program's time, `local_time()`, may run ahead of simulated time: issue costs are carried as the annotated delay
-/// of BEGIN_REQ, and the thread waits only where something has not happened yet. This is exact, not a quantum: whatever
-/// the program waits for is awaited in simulated time, and its time then becomes the later of the two. An operation
-/// that the program waits for where it issues it and whose end the engine announces (TLM_COMPLETED) is not awaited at
-/// all: the program's time becomes that end. Nor is one whose end has been announced with END_REQ, or whose response
-/// has come with an annotated delay. So the program may lead far; `reached()` is the instant at which it would be if it
-/// had waited, and from which what it does counts: errors, progress, deadlocks, its account. The lead is bounded, so
-/// that the host gets a word in.
+/// of BEGIN_REQ, and the thread waits only for ends that are not known yet. This is exact and uses no quantum: the
+/// thread waits for an unknown end in simulated time, and the program's time then becomes the later of its own and that
+/// end. If the end of an operation is already known, because it came with TLM_COMPLETED, was announced with END_REQ, or
+/// came as the annotated delay of a response, the thread does not wait and the program's time becomes that end. So the
+/// program may be far ahead of simulated time. `reached()` is the instant at which the program would be if it had
+/// waited each time; its errors, progress, deadlocks and account count at that instant. The lead is bounded, so that
+/// interrupts and progress of the host take effect.
 class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private CreditListener {
  public:
   using Program = std::function<void(PeCpu&)>;
@@ -39,23 +39,24 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
         const EngineList& engines);
 
   [[nodiscard]] InitiatorSocket& command_socket() noexcept { return commands_.socket(); }
-  /// Its link is time-transparent. During elaboration.
+  /// Declares, during elaboration, whether the link to the scheduler is time-transparent.
   void declare_time_transparent(bool is) noexcept { commands_.declare_time_transparent(is); }
 
-  /// Whom the queues of this PE tell of credits.
+  /// The listener that the queues of this PE call when credits return.
   [[nodiscard]] CreditListener& credit_listener() noexcept { return *this; }
-  /// During elaboration, before a program sends.
+  /// Sets the queues of this PE, during elaboration.
   void set_queues(CreditProvider& queues) noexcept { queues_ = &queues; }
 
-  /// The program to run from time 0; a PE without one stays idle. Throws std::logic_error where `refusal()` says why.
+  /// Sets the program to run from time 0; a PE without a program stays idle. Throws std::logic_error if `refusal()`
+  /// gives a reason.
   void set_program(Program program);
-  /// Why this PE takes no program: it has one, or the simulation has begun. Empty: it takes one.
+  /// The reason why this PE takes no program: it has one, or the simulation has begun. Empty if it takes one.
   [[nodiscard]] std::string refusal() const;
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
-  /// Whether it is this PE's program that runs now.
+  /// Whether this PE's program runs now.
   [[nodiscard]] bool runs_here() const noexcept { return current_process() == process_; }
-  /// Where the program has come to, for messages: "after the operation at decode.cpp:33".
+  /// The position of the program, for messages: "after the operation at decode.cpp:33".
   [[nodiscard]] std::string position() const;
 
   // For the program, from its thread.
@@ -65,17 +66,17 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   void pay_issue(Cycles cycles, SourceLocation where);
   /// Presents a command to the scheduler; returns when it has been accepted. The id is filled in.
   Completion submit(const Descriptor& descriptor, SourceLocation where);
-  /// The same, and waits until it is complete.
+  /// The same; also waits until the operation is complete.
   Completion submit_awaited(const Descriptor& descriptor, SourceLocation where, TimeCause cause);
-  /// Waits until simulated time is the program's: for code of the host that looks around.
+  /// Waits until simulated time is the program's time, for host code that reads simulated time or memory.
   void synchronise();
   void wait_for(Completion completion, TimeCause cause);
-  /// The same, if it is not complete.
+  /// Waits for the operation, if it is not complete.
   void await(Completion completion, TimeCause cause) {
     if (observer_ != nullptr) return await_observed(completion, cause);
     if (!is_complete(completion)) wait_for(completion, cause);
   }
-  /// The next operation reads what that one makes.
+  /// Waits for an operand: the next operation reads the result of `completion`.
   void await_operand(Completion completion, TimeCause cause) {
     if (observer_ != nullptr) observer_->depends(id_, completion);
     await(completion, cause);
@@ -84,7 +85,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   void note_scratch(Bytes top) {
     if (observer_ != nullptr) observer_->scratch_used(id_, top, local_time_);
   }
-  /// The program has made a tensor there.
+  /// The program has allocated a tensor.
   void note_allocated(const ScratchOperand& tensor) {
     if (observer_ != nullptr) observer_->scratch_allocated(id_, tensor);
   }
@@ -93,7 +94,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   /// The program is done with message `number` of a direction; its slot falls free when the `users` of its bytes are
   /// complete and all slots before it are free.
   void release_slot(Direction direction, std::int64_t number, const std::vector<Completion>& users);
-  /// At the instant at which the program would be if it had waited in simulated time.
+  /// Whether the operation is complete at the instant at which the program would be if it had waited in simulated time.
   [[nodiscard]] bool is_complete(Completion completion) const noexcept {
     return completions_.is_complete(completion, reached());
   }
@@ -106,7 +107,7 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
     return static_cast<std::int64_t>(completions_.in_flight(now()));
   }
   [[nodiscard]] std::int64_t operations() const noexcept { return next_sequence_; }
-  /// What the program is waiting for, for reports of a run that did not end: cause, operation, source line.
+  /// The wait of the program, for reports of a run that did not end: cause, operation, source line.
   [[nodiscard]] std::string describe_wait() const;
   [[nodiscard]] const CommandPool& command_pool() const noexcept { return pool_; }
 
@@ -136,13 +137,13 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   /// See above; never later than `local_time_`.
   [[nodiscard]] Picoseconds reached() const noexcept { return std::max(reached_, now()); }
   void catch_up();
-  /// Waits until `ready()`; the program's time becomes at least now, and what that adds is booked on `cause`.
+  /// Waits until `ready()`. The program's time becomes at least the present time, and the difference counts as `cause`.
   template <typename Ready>
   void wait_until(Ready ready, TimeCause cause) {
     wait_until(
         ready, [] { return Picoseconds(0); }, cause);
   }
-  /// The same where what is waited for may happen at a later instant, `until()`, that is known then.
+  /// The same, for an event whose instant `until()` is known when `ready()` and may be later.
   template <typename Ready, typename Until>
   void wait_until(Ready ready, Until until, TimeCause cause);
   void pass_to(Picoseconds instant, TimeCause cause);

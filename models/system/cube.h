@@ -13,14 +13,14 @@
 
 namespace kernwave {
 
-/// The order in which modules are constructed. Nothing may depend on it; tests vary it to show that nothing does.
+/// The order in which modules are constructed. No result may depend on it; tests vary the order to check this.
 enum class ConstructionOrder : std::uint8_t { ascending, descending, interleaved };
 
 /// 0 .. count - 1 in that order; `interleaved`: the odd ones, then the even ones.
 [[nodiscard]] std::vector<std::int64_t> order_of(ConstructionOrder order, std::int64_t count);
 
-/// HBM ports: 2 i for reads and 2 i + 1 for writes of the cube's i-th PE; the last one is for the PEs of other cubes. A
-/// cube that is alone has no such port, and no router between its PEs and its HBM.
+/// HBM ports: 2 i for reads and 2 i + 1 for writes of the cube's i-th PE; the last port is for the PEs of other cubes.
+/// The only cube of a system has no such port, and no router between its PEs and its HBM.
 class Cube : public sc_core::sc_module {
  public:
   Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& config, DataMode mode, RunLedger& ledger,
@@ -31,7 +31,7 @@ class Cube : public sc_core::sc_module {
   [[nodiscard]] Hbm& hbm() noexcept { return *hbm_; }
   [[nodiscard]] const Hbm& hbm() const noexcept { return *hbm_; }
 
-  /// Binds the cube's channels to the links, and the links to its HBM. Only for a cube that is not alone.
+  /// Binds the cube's channels to the links, and the links to its HBM. Only in a system of several cubes.
   void connect_to(CubeLinks& links, Connector& connector, ConstructionOrder order);
 
  private:
@@ -41,7 +41,7 @@ class Cube : public sc_core::sc_module {
   CubeId id_;
   ModulesInReverse modules_;
   Hbm* hbm_ = nullptr;
-  CubeRouter* router_ = nullptr;  // none in a cube that is alone
+  CubeRouter* router_ = nullptr;  // none in a system of one cube
   std::vector<Pe*> pes_;
 };
 

@@ -20,8 +20,7 @@ namespace kernwave {
 /// p / pes_per_cube.
 class System : public sc_core::sc_module {
  public:
-  /// `engines`: those of every PE; what is added to those that every PE has is bound by whoever adds it
-  /// (`Pe::engine_socket`).
+  /// `engines`: the engines of every PE. The caller binds the added and replaced ones (`Pe::engine_socket`).
   System(const sc_core::sc_module_name& name, const SystemConfig& config, DataMode mode, Connector& connector,
          ConstructionOrder order = ConstructionOrder::ascending, EngineList engines = {});
 
@@ -36,20 +35,21 @@ class System : public sc_core::sc_module {
   [[nodiscard]] Cube& cube(CubeId id) { return *cubes_.at(static_cast<std::size_t>(id.count())); }
   /// The link that leaves a PE in that direction; nullptr at an edge of the machine.
   [[nodiscard]] const IpcqLink* queue_link(PeId from, Direction direction) const;
-  /// Between the cubes; none in a system of one.
+  /// The links between the cubes; nullptr in a system of one cube.
   [[nodiscard]] const CubeLinks* links() const noexcept { return links_; }
   [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
 
-  /// Of all PEs. Before the run; nullptr: nobody.
+  /// Sets the observer of all PEs, before the run; nullptr for none.
   void set_observer(PeObserver* observer) noexcept;
-  /// Of the HBM of all cubes. Before the run; nullptr: nobody.
+  /// Sets the observer of the HBM of all cubes, before the run; nullptr for none.
   void set_channel_observer(ChannelObserver* observer) noexcept;
   [[nodiscard]] const RunLedger& ledger() const noexcept { return ledger_; }
 
   [[nodiscard]] const Cube& cube(CubeId id) const { return *cubes_.at(static_cast<std::size_t>(id.count())); }
 
  private:
-  /// One for each PE and direction; with `shared_per_cube` one for all that leave a cube in one direction.
+  /// Makes a link for each PE and direction; with `shared_per_cube` one link for all messages that leave a cube in one
+  /// direction.
   void make_queues(Connector& connector, ConstructionOrder order);
   void connect_link(Connector& connector, TargetSocket& input, InitiatorSocket& output, PeId from, const Neighbour& to);
 

@@ -16,19 +16,19 @@ class TimingGrid {
   static constexpr std::int64_t most_coordinate = std::int64_t{1} << 24;
   static constexpr std::int64_t most_value = std::int64_t{1} << 40;
 
-  /// Coordinates along the axes; those behind the last axis are not looked at.
+  /// Coordinates along the axes; those behind the last axis are ignored.
   using Position = std::array<std::int64_t, most_axes>;
 
-  /// `axes`: the coordinates along each, ascending. `values`: one for each point, the last axis running fastest. Throws
-  /// std::invalid_argument, which says what is wrong: the number of axes or values, an order, a number below 0 or above
-  /// the limits.
+  /// `axes`: the coordinates along each axis, ascending. `values`: one for each point, the last axis running fastest.
+  /// Throws std::invalid_argument that names the mistake: the number of axes or values, an order, a number below 0 or
+  /// above the limits.
   TimingGrid(std::vector<std::vector<std::int64_t>> axes, std::vector<std::int64_t> values);
 
   [[nodiscard]] std::size_t axes() const noexcept { return axes_.size(); }
   /// Whether the position lies among the points or on the outermost of them.
   [[nodiscard]] bool holds(const Position& position) const noexcept;
-  /// The value there. Outside, the outermost cells go on, down to 0; an axis of one point is constant. Coordinates are
-  /// 0 to `most_coordinate`.
+  /// The value at the position. Outside the grid, the outermost cells are extrapolated, but not below 0; along an axis
+  /// of one point the value is constant. Coordinates are 0 to `most_coordinate`.
   [[nodiscard]] std::int64_t at(const Position& position) const;
 
  private:

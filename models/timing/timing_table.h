@@ -11,13 +11,13 @@
 
 namespace kernwave {
 
-/// What a table is about.
+/// The kind of commands whose times a table holds.
 enum class TimingSubject : std::uint8_t { gemm, math, dma, link };
 
 /// "gemm", "math", "dma", "link"
 [[nodiscard]] std::string_view name_of(TimingSubject subject) noexcept;
 
-/// Something of a command by which a table is looked up: an axis ("m"), or a condition ("type").
+/// A property of a command by which a table is looked up: an axis ("m") or a condition ("type").
 struct TimingQuantity {
   std::string_view name;
   std::string_view description;
@@ -33,7 +33,7 @@ struct TimingQuantity {
 /// The values that a condition may have, as a table writes them: "f16", "true", "exp", "read".
 [[nodiscard]] std::vector<std::string> timing_condition_values(TimingSubject subject, std::string_view condition);
 
-/// One grid, and the commands that it is for.
+/// A grid of times, and the conditions of the commands that it is for.
 struct TimingEntry {
   struct Condition {
     std::string name;
@@ -50,14 +50,15 @@ enum class TimingUnit : std::uint8_t {
   picoseconds,
 };
 
-/// What becomes of a command that no entry is for, or that lies outside of the grids of those that are.
+/// The time of a command for which there is no entry, or which lies outside the grids of its entries.
 enum class OutsideTable : std::uint8_t {
   refuse,       ///< an error, which names the command
   formula,      ///< the model's own formula says
-  extrapolate,  ///< the outermost cells of the first entry that is for it go on; refused if none is
+  extrapolate,  ///< the outermost cells of the first entry whose conditions are met are extended; refused if none is
 };
 
-/// Times of commands by what they are. The first entry that is for a command and holds it says its time.
+/// Times of commands by their properties. A command takes the time of the first entry whose conditions it meets and
+/// whose grid contains it.
 struct TimingTable {
   std::string name;  ///< of its file, for messages
   TimingSubject subject = TimingSubject::gemm;
@@ -67,9 +68,9 @@ struct TimingTable {
   std::vector<TimingEntry> entries;
 };
 
-/// Puts the timing of the table in its place: pe.gemm, pe.math, pe.dma. Clocks, and the formula for what lies outside,
-/// are those of `config` at this moment. Throws std::invalid_argument if the table is of links, or names an axis, a
-/// condition or a value that its subject does not have.
+/// Sets the timing of pe.gemm, pe.math or pe.dma to that of the table. Clocks, and the formula for commands outside the
+/// table, are those of `config` at the time of the call. Throws std::invalid_argument if the table is of links, or
+/// names an axis, a condition or a value that its subject does not have.
 void apply(const TimingTable& table, PeConfig& config);
 
 /// The timing of a table of links, whose unit must be picoseconds, and which must extrapolate.
