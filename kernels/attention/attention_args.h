@@ -32,7 +32,7 @@ struct AttentionHead {
   [[nodiscard]] constexpr std::int64_t diagonal() const noexcept { return s_kv + later_keys - s_q; }
 };
 
-/// How keys and values come to the matrix engine.
+/// The way in which keys and values get to the matrix engine.
 enum class KvSource : std::uint8_t {
   load,       ///< the kernel loads tiles into scratch and multiplies them
   composite,  ///< composites, which stream them from HBM where they lie there

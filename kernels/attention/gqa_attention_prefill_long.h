@@ -11,14 +11,14 @@
 
 namespace kernwave::kernels {
 
-/// Who holds which tokens of one sequence.
+/// The shards of the tokens of one sequence.
 struct RingSequence {
   Sharding queries;
   Sharding keys;  ///< as many chunks a rank as the queries
 };
 
-/// What one rank of a ring is given. `attention.heads`: this rank's queries, keys and values, the chunks of its shards
-/// one after another; `attention.tile` is the number of keys of one chunk in a message.
+/// The arguments of one rank of a ring. `attention.heads`: this rank's queries, keys and values, the chunks of its
+/// shards one after another; `attention.tile` is the number of keys of one chunk in a message.
 struct RingArgs {
   AttentionArgs attention;
   std::vector<RingSequence> sequences;
@@ -27,7 +27,7 @@ struct RingArgs {
   bool bidirectional = false;        ///< tiles travel both ways around, each half of the ranks
   std::int64_t resident_blocks = 1;  ///< blocks of queries whose m, l and O stay in scratch; a multiple of the chunks
 
-  /// Of a message: K and V of one tile of each chunk.
+  /// The size of a message: K and V of one tile of each chunk.
   [[nodiscard]] Bytes message_bytes() const {
     const std::int64_t chunks = sequences.front().keys.chunks_per_rank();
     return Bytes(2 * chunks * attention.tile * attention.head_dim * size_of(attention.dtype));
@@ -39,7 +39,7 @@ struct RingArgs {
   return tl::cdiv(sequence.keys.longest_chunk(), tile);
 }
 
-/// How often all keys go around: ceil(blocks of the rank that has most / resident blocks).
+/// The number of times that all keys go around: ceil(blocks of the rank that has most / resident blocks).
 [[nodiscard]] constexpr std::int64_t ring_passes(const RingSequence& sequence, std::int64_t block_queries,
                                                  std::int64_t resident_blocks) noexcept {
   const Sharding& queries = sequence.queries;
@@ -47,16 +47,16 @@ struct RingArgs {
   return std::max<std::int64_t>(1, tl::cdiv(blocks, resident_blocks));
 }
 
-/// Each rank holds a share of the queries and of the keys. For every tile of its keys: the ranks attend to their own
-/// tile, send it to the east, and attend in turn to what comes from the west, until every rank has seen the tile of
-/// each (Liu et al., Ring Attention, 2023, with tiles in place of whole shards: scratch holds a tile, however long the
-/// sequence). The output stays where the queries are.
+/// Each rank holds a share of the queries and of the keys. For every tile of its keys: the ranks compute attention over
+/// their own tile, send the tile to the east, and continue with the tiles that come from the west, until every rank has
+/// used the tile of each rank (Liu et al., Ring Attention, 2023, with tiles in place of whole shards: scratch holds a
+/// tile, however long the sequence). The output stays where the queries are.
 ///
 /// With kv = composite the products are composites of tensors: K and V are in scratch, because they are sent on.
 ///
-/// Queries that do not stay resident take further ring passes. Under a causal mask, what a block cannot see is passed
-/// on without computation. Of a tile in which a rank has no keys (fewer keys than ranks, a shorter last chunk) nothing
-/// is sent.
+/// Queries that do not stay resident take further ring passes. Under a causal mask, a tile that no query of a block
+/// sees is passed on without computation. If a rank has no keys in a tile (fewer keys than ranks, a shorter last
+/// chunk), no keys are sent for it.
 void gqa_attention_prefill_long(tl::Context& tl, const RingArgs& args);
 
 }  // namespace kernwave::kernels

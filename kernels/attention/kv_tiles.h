@@ -19,7 +19,7 @@ class KvTiles {
   KvTiles& operator=(const KvTiles&) = delete;
   virtual ~KvTiles() = default;
 
-  /// How many steps may be requested beyond the one in use.
+  /// The number of steps that may be requested beyond the one in use.
   [[nodiscard]] virtual std::int64_t distance() const noexcept = 0;
   /// Announces that `step` will use tile `tile` (keys tile x args.tile ...).
   virtual void request_k(std::int64_t step, std::int64_t tile) = 0;
@@ -39,7 +39,7 @@ class KvTiles {
 /// Composites that stream K and V through args.kv_buffers slots; requests do nothing.
 [[nodiscard]] std::unique_ptr<KvTiles> streamed_kv_tiles(tl::Context& tl, const AttentionArgs& args,
                                                          const AttentionHead& head);
-/// The one that args.kv names.
+/// The KvTiles that args.kv names.
 [[nodiscard]] std::unique_ptr<KvTiles> make_kv_tiles(tl::Context& tl, const AttentionArgs& args,
                                                      const AttentionHead& head);
 

@@ -9,7 +9,7 @@
 
 namespace kernwave::kernels {
 
-/// As dots of tensors.
+/// The products as dots of tensors.
 class DotProducts {
  public:
   explicit DotProducts(tl::Context& tl) : tl_(tl) {}
@@ -23,7 +23,7 @@ class DotProducts {
   tl::Context& tl_;
 };
 
-/// As composites, which do not wait under any policy and may stream a factor from HBM.
+/// The products as composites, which do not wait under any policy and may stream a factor from HBM.
 class CompositeProducts {
  public:
   /// For factors in scratch.

@@ -8,7 +8,7 @@
 
 namespace kernwave::kernels {
 
-/// What a block of queries sees of one tile of keys.
+/// The part of one tile of keys that a block of queries sees.
 struct TileView {
   std::int64_t keys = 0;      ///< columns of the tile that are keys
   std::int64_t diagonal = 0;  ///< causal: query q of the block sees columns up to diagonal + q
@@ -26,7 +26,7 @@ class ScoreMask {
   /// Allocates the indices of `queries` x group rows and of the tile's columns in the current scope.
   ScoreMask(tl::Context& tl, const AttentionArgs& args, std::int64_t queries);
 
-  /// Sets to -inf, in place, what must not be seen.
+  /// Sets hidden scores to -inf, in place.
   void apply(const tl::Tensor& scores, const TileView& view) const;
 
  private:
@@ -37,7 +37,7 @@ class ScoreMask {
   tl::Tensor column_;        // 1 x tile
 };
 
-/// What the queries first ... first + queries - 1 of a head see of its tile `tile`.
+/// The part of tile `tile` of a head that the queries first ... first + queries - 1 see.
 [[nodiscard]] TileView view_of(const AttentionHead& head, std::int64_t first, std::int64_t queries, std::int64_t tile,
                                std::int64_t tile_size);
 

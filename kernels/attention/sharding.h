@@ -41,7 +41,7 @@ class Sharding {
     return sum;
   }
 
-  /// Where a chunk's first token stands in its rank's shard, whose chunks follow one another.
+  /// The position of a chunk's first token in its rank's shard, whose chunks follow one another.
   [[nodiscard]] constexpr std::int64_t offset_in_shard(std::int64_t rank, std::int64_t index) const noexcept {
     return index == 0 ? 0 : chunk(rank, 0).count;
   }

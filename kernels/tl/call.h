@@ -11,7 +11,7 @@
 
 namespace kernwave::tl {
 
-/// What a command of an engine of the user's reads and writes, its parameters and what it costs to issue.
+/// The tensors that a command to a user's engine reads and writes, its parameters and its issue cost.
 class Call {
  public:
   /// One more tensor that the engine reads.
@@ -20,7 +20,7 @@ class Call {
     copy.reads_.push_back(tensor);
     return copy;
   }
-  /// One more tensor that the engine writes: no broadcast view. An accumulator is named by both.
+  /// One more tensor that the engine writes; no broadcast view. An accumulator is given to both `reads` and `writes`.
   Call writes(const Tensor& tensor) const {
     Call copy = *this;
     copy.writes_.push_back(tensor);
@@ -36,7 +36,7 @@ class Call {
     std::memcpy(copy.parameters_.data(), &value, sizeof(value));
     return copy;
   }
-  /// What issuing it costs the CPU of the PE. Default: `pe.issue.math`.
+  /// The issue cost, in cycles of the CPU of the PE. Default: `pe.issue.math`.
   Call issue_cost(Cycles cycles) const {
     Call copy = *this;
     copy.issue_cost_ = cycles;

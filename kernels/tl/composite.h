@@ -17,7 +17,7 @@ namespace kernwave::tl {
 using kernwave::CompositeAxis;
 using kernwave::MathOp;
 
-/// Of a matrix in HBM.
+/// Options of a matrix in HBM.
 class RefOptions {
  public:
   /// HBM elements from row to row; default: dense.
@@ -26,7 +26,7 @@ class RefOptions {
     copy.stride_ = outer;
     return copy;
   }
-  /// Only the leading rows exist; those behind them read as 0.
+  /// Only the leading rows exist; the rows behind them read as 0.
   RefOptions valid(std::int64_t rows) const {
     RefOptions copy = *this;
     copy.valid_ = rows;
@@ -44,7 +44,7 @@ class RefOptions {
 /// A matrix in HBM, to be streamed by a composite. It holds no data and no scratch.
 class Ref {
  public:
-  /// As a factor: rows x columns after `trans`.
+  /// The shape as a factor: rows x columns after `trans`.
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] DType dtype() const noexcept { return dtype_; }
 
@@ -61,7 +61,8 @@ class Ref {
   bool transposed_ = false;
 };
 
-/// A factor of a composite: a tensor or a Ref. A parameter type only: it refers to it and lives as long as the call.
+/// A factor of a composite: a tensor or a Ref. For use as a parameter only: the object refers to its factor, and lives
+/// as long as the call.
 class CompositeOperand {
  public:
   CompositeOperand(const Tensor& tensor) noexcept  // NOLINT(google-explicit-constructor): converting is its purpose
@@ -95,7 +96,7 @@ class Staging {
   Bytes slot_bytes_;
 };
 
-/// How a composite cuts its product, where the result goes, and what is done with it there.
+/// The options of a composite: its tiles, the place of its result, and its epilogue.
 class CompositeOptions {
  public:
   /// A step of the epilogue: x = op(x), op(x, number) or op(x, tensor).
@@ -123,7 +124,7 @@ class CompositeOptions {
     copy.tile_ = extent;
     return copy;
   }
-  /// What is cut into tiles; default: n.
+  /// The axis that is cut into tiles; default: n.
   CompositeOptions along(CompositeAxis axis) const {
     CompositeOptions copy = *this;
     copy.axis_ = axis;
@@ -145,7 +146,7 @@ class CompositeOptions {
   [[nodiscard]] std::optional<std::int64_t> tile() const noexcept { return tile_; }
   [[nodiscard]] CompositeAxis axis() const noexcept { return axis_; }
   [[nodiscard]] const std::optional<Staging>& staging() const noexcept { return staging_; }
-  /// May be more than `max_composite_steps`, of which only that many are kept: `Context` says so.
+  /// The number of steps given. Only `max_composite_steps` of them are kept; `Context` refuses more.
   [[nodiscard]] std::size_t step_count() const noexcept { return step_count_; }
   [[nodiscard]] const Step& step(std::size_t index) const { return *steps_.at(index); }
 

@@ -22,7 +22,7 @@ namespace kernwave::tl {
 
 class Context;
 
-/// The operation behind a call that returns no tensor, to be waited for by the program that made it.
+/// The operation of a call that returns no tensor. Only the program that made the call may wait for it.
 class Pending {
  private:
   friend class Context;
@@ -33,7 +33,7 @@ class Pending {
   TimeCause cause_;
 };
 
-/// Frees what was allocated since it was made, when it goes.
+/// A scope of scratch: its end frees all tensors allocated since its begin.
 class ScratchScope {
  public:
   explicit ScratchScope(Context& context, SourceLocation where = SourceLocation::current());
@@ -53,18 +53,18 @@ struct ProgramPosition {
   std::array<std::int64_t, 3> grid{1, 1, 1};
 };
 
-/// What a kernel sees of its PE.
+/// The interface of a kernel to its PE.
 ///
-/// Every call that works on data issues one operation and returns: a load at once, whatever the policy lets go on.
-/// Order within a call: wait for the operands, then for the bytes it overwrites, then (loads, stores, composites)
-/// for earlier accesses to the same bytes of HBM, then pay the issue cost, then submit; `send` waits for more. Views
-/// (`trans`, `broadcast_to`, ...) cost nothing.
+/// Every call that works on data issues one operation. The policy decides whether the call waits for the completion of
+/// the operation. A call waits for its operands, then for the bytes that it overwrites, then (loads, stores,
+/// composites) for earlier accesses to the same bytes of HBM. It then pays the issue cost and submits the operation;
+/// `send` waits for more conditions. Views (`trans`, `broadcast_to`, ...) cost nothing.
 ///
-/// Types: arithmetic on f16 and bf16 happens in f32 and is rounded to the result's type. Mixed types promote to the
+/// Types: arithmetic on f16 and bf16 is computed in f32 and rounded to the result's type. Mixed types promote to the
 /// wider one (f16 with bf16: f32); a number takes the tensor's type. Shapes broadcast as in NumPy.
 ///
-/// All errors are `KernelError`s that name PE, operation, shapes and source line. Only the program that was given a
-/// Context may use it, not that of another PE nor a process of the user's.
+/// All errors are `KernelError`s that name PE, operation, shapes and source line. A Context may be used only by the
+/// program that was given it, not by the program of another PE or another process.
 class Context {
  public:
   Context(Pe& pe, Policy policy);
@@ -95,27 +95,27 @@ class Context {
                                                         const Shape& block_shape, DType dtype,
                                                         SourceLocation where = SourceLocation::current());
 
-  /// Returns when the tensor's pending operation is complete; at once if it is.
+  /// Waits until the tensor's pending operation is complete; returns at once if it is complete already.
   const Tensor& wait(const Tensor& tensor, SourceLocation where = SourceLocation::current());
   void wait(const Pending& pending, SourceLocation where = SourceLocation::current());
-  /// Returns when simulated time is the program's own. A program runs ahead of simulated time as far as it can, and so
-  /// does what it does besides calling the language: call this before looking at simulated time, at memory, or at
-  /// anything else outside. It costs no time of the program.
+  /// Waits until simulated time is the program's time. A program, including its host code, runs ahead of simulated
+  /// time: call this function before host code reads simulated time, memory, or anything else outside the program. The
+  /// call takes no time of the program.
   void sync() { pe_.cpu().synchronise(); }
 
   // ---- messages to and from neighbours
 
   /// Sends dense tensors as one message, their elements one after another. Waits before it is issued, under every
   /// policy, for a free slot at the receiver, for the window, and for all earlier loads, stores and composites of this
-  /// PE, so that whoever receives the message sees what this PE has stored. Complete when the message has landed.
-  /// Logged as comm/ipcq_copy.
+  /// PE, so that the receiver of the message sees the stored data. Complete when the message has landed. Logged as
+  /// comm/ipcq_copy.
   Pending send(Direction direction, const std::vector<Tensor>& tensors,
                SourceLocation where = SourceLocation::current());
   Pending send(Direction direction, const Tensor& tensor, SourceLocation where = SourceLocation::current());
   /// The next message from that direction: the slot in which it landed, not a copy. The slot falls free, in order, when
   /// the current scope has ended and the last operation that reads it is done. Logged as comm/ipcq_recv.
   Tensor recv(Direction direction, const Shape& shape, DType dtype, SourceLocation where = SourceLocation::current());
-  /// The same, pending: whatever uses the tensor first waits for the message.
+  /// The same without a wait: the first operation that uses the tensor waits for the message.
   Tensor recv_async(Direction direction, const Shape& shape, DType dtype,
                     SourceLocation where = SourceLocation::current());
 
@@ -146,8 +146,9 @@ class Context {
   [[nodiscard]] Ref trans(const Ref& x) const;
   /// A staging area of `pe.scheduler.prefetch_depth` slots in the current scope, for any number of composites.
   [[nodiscard]] Staging staging(Bytes slot_bytes, SourceLocation where = SourceLocation::current());
-  /// a . b by tiles, then the epilogue: reads of the next tiles go on under the product of this one. Complete when all
-  /// of the result is. Logged as composite/gemm, its parts under the same sequence number. Never waits at issue.
+  /// a . b by tiles, then the epilogue: reads of the next tiles go on under the product of this one. The composite is
+  /// complete when the whole result is. Logged as composite/gemm, its parts under the same sequence number. Never waits
+  /// at issue.
   Pending composite(const CompositeOperand& a, const CompositeOperand& b, const CompositeOptions& options,
                     SourceLocation where = SourceLocation::current());
 
@@ -184,7 +185,7 @@ class Context {
   Tensor fma(const Operand& a, const Operand& b, const Operand& c, const Out& out = {}) {
     return elementwise<MathOp::fma>(out, a, b, c);
   }
-  /// The other operand where one is NaN.
+  /// The other operand if one is NaN.
   Tensor maximum(const Operand& a, const Operand& b, const Out& out = {}) {
     return elementwise<MathOp::maximum>(out, a, b);
   }
@@ -267,17 +268,17 @@ class Context {
 
   [[noreturn]] void fail(const char* operation, SourceLocation where, const std::string& message) const;
   void require(bool condition, const char* operation, SourceLocation where, const char* message) const;
-  /// The same; the message goes on with what it speaks of, a Shape, Tensor or Operand.
+  /// The same; the message also shows `subject`, a Shape, Tensor or Operand.
   template <typename Subject>
   void require(bool condition, const char* operation, SourceLocation where, const char* message,
                const Subject& subject) const;
   void check_shape(const char* operation, const Shape& shape, SourceLocation where) const;
-  /// Of every operand, so it is short; what is wrong is found out when something is.
+  /// Called for every operand, so it is short; the reason is determined only in case of an error.
   void check_alive(const char* operation, const Tensor& tensor, SourceLocation where) const {
     const bool alive = &tensor.context() == this && arena_.alive(tensor.buffer_) && pe_.cpu().runs_here();
     if (!alive) fail_dead(operation, tensor, where);
   }
-  /// Of every call that takes no tensor.
+  /// Called by every call that takes no tensor.
   void check_caller(const char* operation, SourceLocation where) const {
     if (!pe_.cpu().runs_here()) fail_foreign(operation, where);
   }
@@ -316,7 +317,7 @@ class Context {
     std::int32_t valid_rows = 0;
     std::int32_t valid_cols = 0;
   };
-  // What a transfer or a composite touches of HBM must have addresses.
+  // All bytes of HBM that a transfer or a composite touches must have addresses.
   void check_stride(const char* operation, std::int64_t stride, const Shape& shape, DType dtype,
                     SourceLocation where) const;
   void check_region(const char* operation, const HbmRegion& region, const Shape& shape, DType dtype,
@@ -350,7 +351,7 @@ class Context {
                            const Out& out);
   Tensor issue_reduction(MathOp op, const Operand& x, int axis, bool keep_dims, const Out& out);
   Tensor fill_with(MathOp op, const Tensor& tensor, double value, SourceLocation where);
-  /// What the operation's types make of these operands; an error where they do not take them.
+  /// The type of the result for these operands; an error if the operation does not take their types.
   [[nodiscard]] DType result_type(MathOp op, const Operand* const* operands, std::size_t count) const;
   [[nodiscard]] DType chosen_type(MathOp op, const Operand* const* operands) const;
   [[nodiscard]] DType promote(MathOp op, const Operand* const* operands, std::size_t count) const;
@@ -387,7 +388,7 @@ void Context::require(bool condition, const char* operation, SourceLocation wher
 /// See `Context::make_tensor_descriptor`.
 class TensorDescriptor {
  public:
-  /// The block whose first element is (row, col) of the matrix; what lies outside the matrix is 0.
+  /// The block whose first element is (row, col) of the matrix; elements outside the matrix are 0.
   Tensor load(const std::array<std::int64_t, 2>& offset, SourceLocation where = SourceLocation::current()) const;
   /// Writes the part of the block that lies inside the matrix.
   Pending store(const std::array<std::int64_t, 2>& offset, const Tensor& block,

@@ -5,7 +5,7 @@
 
 namespace kernwave::tl {
 
-/// Names PE, operation, shapes and the kernel's source line.
+/// An error of a kernel, whose message names PE, operation, shapes and the kernel's source line.
 class KernelError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

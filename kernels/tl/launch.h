@@ -12,10 +12,10 @@
 
 namespace kernwave::tl {
 
-/// A kernel, its arguments bound.
+/// A kernel with its arguments bound.
 using Kernel = std::function<void(Context&)>;
 
-/// How many programs run along each axis.
+/// The number of programs along each axis.
 using Grid = std::array<std::int64_t, 3>;
 
 /// The queues that a kernel receives from. Slots exist only for them: `ipcq.depth` each, at fixed addresses at the top
@@ -27,10 +27,10 @@ struct Queues {
 };
 
 /// Program (x, y, z) has number x + X (y + Y z) and runs on PE (number mod PEs) of the list; the programs of one PE run
-/// in turn. A direction without a neighbour is passed over. Call during elaboration, once for each PE. Throws
-/// std::invalid_argument, and launches nothing, when the grid, the list or the kernel is empty, when a PE stands in the
-/// list twice, when one that would run a program has one already, when the slots do not fit into scratch, or when the
-/// simulation has begun.
+/// in turn. A direction without a neighbour is ignored. Call during elaboration, once for each PE. Throws
+/// std::invalid_argument, and launches nothing, when the grid, the list or the kernel is empty, when the list holds a
+/// PE twice, when a PE of the list that would run a program has one already, when the slots do not fit into scratch, or
+/// when the simulation has begun.
 void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy = Policy::lazy,
             const Queues& queues = {});
 

@@ -13,8 +13,8 @@ namespace kernwave::tl {
 /// their bounding intervals, which may say yes where the answer is no.
 [[nodiscard]] bool overlap(const HbmRegion& a, const HbmRegion& b) noexcept;
 
-/// The accesses that are in flight. One that overlaps an earlier one, one of them a write, has to wait for it before
-/// it is issued: inside a channel it could block what it waits for.
+/// The accesses in flight. If a new access overlaps an earlier one and one of the two is a write, the new access has to
+/// wait before it is issued: inside a channel it could block the access for which it waits.
 class MemoryOrder {
  public:
   /// An access in flight that the new one must wait for, or nothing. Ask again after the wait.

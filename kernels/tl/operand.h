@@ -8,9 +8,9 @@
 
 namespace kernwave::tl {
 
-/// Converts from a tensor or a number. Being converted at the call, it knows the call's line, which an operator has no
-/// other way to learn. A number takes the type of the tensor that it meets (a fraction with an integer tensor: f32).
-/// A parameter type only: it refers to the tensor and lives as long as the call.
+/// Converts from a tensor or a number. The conversion happens at the call, and records the call's line; an operator has
+/// no other way to learn its line. A number takes the type of the tensor that it meets (a fraction with an integer
+/// tensor: f32). For use as a parameter only: an Operand refers to the tensor, and lives as long as the call.
 class Operand {
  public:
   Operand(const Tensor& tensor,  // NOLINT(google-explicit-constructor): converting is its purpose

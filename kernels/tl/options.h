@@ -10,15 +10,15 @@
 
 namespace kernwave::tl {
 
-/// Of a transfer in either direction.
+/// The extent of a transfer in either direction.
 struct TransferExtent {
-  /// HBM strides in elements, one an axis; the innermost of a matrix must be 1. Default: row-major, dense.
+  /// HBM strides in elements, one for each axis; the innermost stride of a matrix must be 1. Default: row-major, dense.
   std::optional<std::array<std::int64_t, 2>> strides;
   /// The leading part that exists in HBM. Default: all of the shape.
   std::optional<Shape> valid;
 };
 
-/// Of a load.
+/// Options of a load.
 class LoadOptions {
  public:
   /// Loads into this tensor instead of a new one; shapes and types must agree.
@@ -38,7 +38,7 @@ class LoadOptions {
     copy.extent_.valid = shape;
     return copy;
   }
-  /// What stands outside the valid part.
+  /// The value of the elements outside the valid part.
   LoadOptions other(float value) const {
     LoadOptions copy = *this;
     copy.other_ = value;
@@ -55,7 +55,7 @@ class LoadOptions {
   std::optional<float> other_;
 };
 
-/// Of a store.
+/// Options of a store.
 class StoreOptions {
  public:
   StoreOptions strides(std::int64_t outer, std::int64_t inner = 1) const {
@@ -76,7 +76,7 @@ class StoreOptions {
   TransferExtent extent_;
 };
 
-/// Where a computation puts its result: in a tensor that exists (shape and type must agree) or in a new one.
+/// The place of a computation's result: an existing tensor (shape and type must agree) or a new one.
 class Out {
  public:
   Out() = default;

@@ -6,15 +6,15 @@
 
 namespace kernwave::tl {
 
-/// What a program can issue.
+/// The kinds of operations that a program can issue.
 enum class OperationKind : std::uint8_t { load, store, dot, math, send, receive, receive_async, composite, call };
 
-/// One mechanism, three sets of operations that do not wait at issue. A result never depends on the policy.
+/// A policy is the set of operations for which a program does not wait at issue. A result never depends on the policy.
 /// Calls that are asynchronous by name (recv_async, composite) never wait; `recv` always does.
 enum class Policy : std::uint8_t {
   blocking,      ///< every operation waits for its completion where it is issued
-  lazy,          ///< loads, stores and sends do not: a load is awaited where its tensor is first used
-  stall_on_use,  ///< nothing does: every result is awaited where it is first used, as with a scoreboard
+  lazy,          ///< no wait at the issue of loads, stores and sends: a load is awaited at the first use of its tensor
+  stall_on_use,  ///< no wait at any issue: every result is awaited at its first use, as with a scoreboard
 };
 
 [[nodiscard]] constexpr bool waits_at_issue(Policy policy, OperationKind kind) noexcept {

@@ -14,7 +14,7 @@
 
 namespace kernwave::tl {
 
-/// Why a buffer exists, for messages. `operation` points at a string that lives for ever.
+/// The reason why a buffer exists, for messages. `operation` points at a string that is never freed.
 struct BufferOrigin {
   const char* operation = "";
   SourceLocation where;
@@ -22,8 +22,8 @@ struct BufferOrigin {
   DType dtype = DType::f32;
 };
 
-/// A bump allocator with scopes. Addresses are a function of the order of allocations and scopes alone; what is in
-/// flight decides when an allocation may proceed, never where it lands or whether it fits.
+/// A bump allocator with scopes. Addresses are a function of the order of allocations and scopes alone. Operations in
+/// flight decide when an allocation may proceed, never its address or whether it fits.
 class ScratchArena {
  public:
   /// The slot of a received message.
@@ -36,7 +36,7 @@ class ScratchArena {
     ScratchAddress address;
     Bytes size;
     Completion writer;                ///< the last operation that writes it
-    std::vector<Completion> readers;  ///< since that write; complete ones linger until the next one comes
+    std::vector<Completion> readers;  ///< since that write; complete ones stay until the next reader is added
     TimeCause writer_cause = TimeCause::compute;
     bool is_slot = false;  ///< of a queue: `slot` says which
     BufferOrigin origin;
@@ -59,7 +59,7 @@ class ScratchArena {
 
   void enter_scope() { scopes_.push_back(Scope{live_.size(), top_}); }
   /// Frees the buffers of the innermost scope at once. Their operations in flight keep the bytes until they complete.
-  /// Of each slot of a queue, `release(slot, users)` is told, with the operations in flight that use it.
+  /// Calls `release(slot, users)` for each slot of a queue, with the operations in flight that use the slot.
   template <typename IsComplete, typename Release>
   void leave_scope(IsComplete is_complete, Release release);
 

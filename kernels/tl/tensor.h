@@ -24,13 +24,13 @@ struct BufferId {
   }
 };
 
-/// A cheap handle: copies name the same bytes. A pending operation rides on the buffer, so whatever consumes the tensor
-/// first waits for it. Using a tensor after the scope in which it was made has ended is an error.
+/// A handle that is cheap to copy: copies name the same bytes. The buffer records its pending operation, and the first
+/// operation that uses the tensor waits for it. The use of a tensor after the end of its scope is an error.
 class Tensor {
  public:
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] DType dtype() const noexcept { return dtype_; }
-  /// In elements, one an axis; 0 along a broadcast axis.
+  /// The stride along an axis, in elements; 0 along a broadcast axis.
   [[nodiscard]] std::int64_t stride(int axis) const noexcept { return strides_[static_cast<std::size_t>(axis)]; }
   [[nodiscard]] Context& context() const noexcept { return *context_; }
   [[nodiscard]] ScratchAddress address() const noexcept { return address_; }
