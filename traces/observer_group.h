@@ -9,7 +9,7 @@
 
 namespace kernwave::traces {
 
-/// Tells each of its members, in the order in which they were added, what it is told. They must outlive the run.
+/// Passes each call on to its members, in the order in which they were added. The members must outlive the run.
 class PeObserverGroup : public PeObserver {
  public:
   void add(PeObserver& observer) { members_.push_back(&observer); }

@@ -11,8 +11,8 @@
 
 namespace kernwave::traces {
 
-/// Stands between an initiator and a target and passes everything on unchanged. Rules: IEEE 1666-2011, 15.2 (phases,
-/// exclusion, return values, timing order) and 14.5, 14.8 (memory management, attributes, response status).
+/// A monitor between an initiator and a target, which passes all calls on unchanged. Rules: IEEE 1666-2011, 15.2
+/// (phases, exclusion, return values, timing order) and 14.5, 14.8 (memory management, attributes, response status).
 class ProtocolMonitor : public sc_core::sc_module {
  public:
   ProtocolMonitor(const sc_core::sc_module_name& name, std::string link);

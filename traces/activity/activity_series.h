@@ -10,17 +10,17 @@
 namespace kernwave::traces {
 
 /// Busy time of all PEs' engines, and bytes of every cube's memory, in bins of equal width. The bins cover any run:
-/// they start narrow, and whenever the run grows beyond the last one, neighbours are merged and the width doubles. What
-/// lies across an edge is split at it exactly, so that the sum over the bins is the run's total.
+/// they start narrow, and whenever the run grows beyond the last one, neighbours are merged and the width doubles. A
+/// time interval across an edge is split there exactly, so that the sum over the bins is the run's total.
 class ActivitySeries : public PeObserver, public ChannelObserver {
  public:
   static constexpr std::int64_t max_bins = 512;
   static constexpr Picoseconds first_width{1000};
 
-  /// One number a bin; none of what never was active.
+  /// One number for each bin; empty for an engine that was never active.
   using Bins = std::vector<std::int64_t>;
 
-  /// Bytes that the memory of one cube carried.
+  /// Bytes read from and written to the memory of one cube.
   struct Traffic {
     Bins read;
     Bins written;

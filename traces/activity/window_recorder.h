@@ -10,7 +10,7 @@
 
 namespace kernwave::traces {
 
-/// Which operations to keep: those that are in service at some time in [from, to).
+/// The window: operations in service at some time in [from, to) are kept.
 struct RecordedWindow {
   Picoseconds from;
   Picoseconds to{std::numeric_limits<std::int64_t>::max()};
@@ -28,7 +28,8 @@ class WindowRecorder : public PeObserver {
   [[nodiscard]] const RecordedWindow& window() const noexcept { return window_; }
   /// Operations of the window, those that were not kept included.
   [[nodiscard]] std::int64_t touching() const noexcept { return touching_; }
-  /// Up to where the rows are complete: the start of the first operation that was not kept, or the end of the window.
+  /// The instant up to which the rows are complete: the start of the first operation that was not kept, or the end of
+  /// the window.
   [[nodiscard]] Picoseconds complete_to() const noexcept { return complete_to_; }
   /// In the order above.
   [[nodiscard]] std::vector<OperationRow> rows() const;

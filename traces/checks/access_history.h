@@ -13,7 +13,7 @@
 
 namespace kernwave::traces {
 
-/// What a PE does to some bytes in one epoch.
+/// The accesses of one PE to some bytes in one epoch.
 struct Access {
   PeId pe;
   std::int64_t epoch = 0;
@@ -21,18 +21,19 @@ struct Access {
   bool writes = false;
 };
 
-/// Any order that puts all accesses into one.
+/// A total order of accesses, for use in sorted containers.
 [[nodiscard]] bool operator<(const Access& a, const Access& b) noexcept;
 
-/// Intervals of bytes that were used alike, in order, page by page. Neighbours with the same accesses are one interval,
-/// and an access is forgotten as soon as whatever collides with it must collide with a later one: memory follows from
-/// how finely the bytes are shared, not from how often they are used.
+/// Intervals of bytes with the same accesses, in order, page by page. Neighbouring intervals with the same accesses are
+/// merged. An access is removed as soon as every access that collides with it must also collide with a later one. So
+/// the memory of the history depends on how finely the bytes are shared, not on how often they are used.
 class AccessHistory {
  public:
   AccessHistory();
 
-  /// A region of this memory is used. `is_ordered(earlier)` tells whether an access of another PE is over for this one;
-  /// `collide(earlier, begin, end)` is told of those that are not, if one of both writes, with bytes that both use.
+  /// Adds an access to a region of this memory. `is_ordered(earlier)` tells whether an access of another PE is ordered
+  /// before this one. `collide(earlier, begin, end)` is called for each access that is not, if one of the two writes,
+  /// with the bytes that both use.
   template <typename IsOrdered, typename Collide>
   void add(const HbmRegion& region, const Access& access, IsOrdered is_ordered, Collide collide) {
     steps_.clear();
@@ -66,7 +67,7 @@ class AccessHistory {
     List list = 0;
   };
   using Page = std::vector<Interval>;  // in order
-  /// What the accesses of an interval become by those of the operation that is being added.
+  /// The accesses of an interval after those of the new operation are added.
   struct Step {
     List from = 0;
     List to = 0;
@@ -77,8 +78,8 @@ class AccessHistory {
   [[nodiscard]] Page& page_of(std::int64_t byte);
   [[nodiscard]] List list_of(std::vector<Access> accesses);
 
-  /// What comes after the new access comes after whatever that one comes after: an earlier access is not needed any
-  /// more if it is ordered before, unless it writes and the new one does not.
+  /// An earlier access that is ordered before the new one is no longer needed, unless it writes and the new one does
+  /// not: whatever is ordered after the new access is also ordered after the earlier one.
   template <typename IsOrdered>
   [[nodiscard]] List with(List list, const Access& access, IsOrdered is_ordered) {
     std::vector<Access> accesses = lists_[list];

@@ -8,10 +8,11 @@
 
 namespace kernwave::traces {
 
-/// What exists in HBM of a factor of rows x cols.
+/// The part of a factor of rows x cols that exists in HBM.
 [[nodiscard]] HbmRegion stored_region(const CompositeFactor& factor, std::int32_t rows, std::int32_t cols) noexcept;
 
-/// Calls `visit(region, writes)` for what an operation moves from or to HBM. A composite stands for its parts.
+/// Calls `visit(region, writes)` for each region that an operation reads from or writes to HBM. A composite includes
+/// its parts.
 template <typename Visit>
 void for_each_region(const Descriptor& descriptor, Visit visit) {
   if (descriptor.engine == Engine::dma_read || descriptor.engine == Engine::dma_write) {
@@ -60,12 +61,12 @@ void for_each_interval(const ScratchOperand& view, Visit visit) {
   }
 }
 
-/// Calls `visit(view)` for each tensor in scratch that an operation reads. A composite stands for its parts; what they
-/// hand to one another is left out.
+/// Calls `visit(view)` for each tensor in scratch that an operation reads. A composite includes its parts, without the
+/// tensors that its parts pass to one another.
 template <typename Visit>
 void for_each_read(const Descriptor& descriptor, Visit visit);
 
-/// The same for what it writes; of a load that is the whole tile, for it is filled outside the valid part.
+/// The same for each tensor that it writes; for a load, the whole tile, which is padded outside its valid part.
 template <typename Visit>
 void for_each_write(const Descriptor& descriptor, Visit visit);
 

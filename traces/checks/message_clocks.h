@@ -11,14 +11,14 @@
 namespace kernwave::traces {
 
 /// Vector clocks. An epoch of a PE ends with each message that it sends: a send waits for all earlier accesses of its
-/// PE, under every policy, so whoever has received it comes after the epoch. A message is received when its receive
-/// returns, or when what a pending one gives is waited for.
+/// PE, under every policy, so all that a receiver does after the receive is ordered after the epoch. A message is
+/// received when `recv` returns, or when the program has waited for the tensor of a `recv_async`.
 class MessageClocks {
  public:
   explicit MessageClocks(std::int64_t pes);
 
   [[nodiscard]] std::int64_t epoch(PeId pe) const { return clock(pe)[index(pe)]; }
-  /// Whether what `before` did in `epoch` is over for all that `after` does from now on.
+  /// Whether the accesses of `before` in `epoch` are ordered before all later accesses of `after`.
   [[nodiscard]] bool is_ordered(PeId before, std::int64_t epoch, PeId after) const {
     return epoch <= clock(after)[index(before)];
   }

@@ -15,11 +15,11 @@ namespace kernwave::traces {
 
 enum class OnNan : std::uint8_t { note, stop };
 
-/// Looks for operations of the matrix and the vector engine, parts of composites included, of which no input holds a
-/// NaN and the result does. Of all of them the first is the one with the smallest (end, PE, sequence, part); after it
-/// nothing is looked at any more. With `stop` the ledger is told that its kernel has failed, 1 ps after it has
-/// completed, so that others of that instant are known. A NaN that was loaded, poison for instance, is not born. Needs
-/// data mode `full`. Construct during elaboration.
+/// Looks for operations of the matrix and the vector engine, parts of composites included, whose result holds a NaN
+/// although no input does. The first such operation is the one with the smallest (end, PE, sequence, part); after it
+/// the watch ends. With `stop` the watch reports a failed kernel to the ledger 1 ps after the operation has completed,
+/// so that all operations of that instant are known. A loaded NaN, such as poison, does not count. Needs data mode
+/// `full`. Construct during elaboration.
 class NanWatch : public PeObserver {
  public:
   /// `system` must outlive the run.
@@ -29,8 +29,8 @@ class NanWatch : public PeObserver {
   void service_ends(const Descriptor& operation, Picoseconds at) override;
   void completed(const CompletedOperation& operation) override;
 
-  /// What was seen, a sentence: PE, operation, source line, element. The run may have ended in that very instant, and
-  /// then its ledger does not know though it should have been stopped.
+  /// The finding as a sentence: PE, operation, source line, element. If the run ended in that very instant, there is a
+  /// finding although the ledger was not told of a failure.
   [[nodiscard]] std::optional<std::string> finding() const;
 
  private:
@@ -44,7 +44,7 @@ class NanWatch : public PeObserver {
     Picoseconds end;
     std::optional<SourceLocation> where;  ///< known when it has completed
   };
-  /// Whether there is a NaN in what an engine will write over. Engines serve one operation at a time.
+  /// Whether an engine will overwrite an operand that holds a NaN. Engines serve one operation at a time.
   struct Engines {
     bool gemm = false;
     bool math = false;

@@ -15,10 +15,10 @@
 
 namespace kernwave::traces {
 
-/// Two accesses of different PEs to one byte of HBM, at least one of them a write, of which no chain of messages says
-/// which comes first, are a race: what the later one sees follows from the times of one machine, not from the program.
-/// Programs that run in turn on one PE are in order, and so is all that one program does. Strided accesses count byte
-/// by byte; a composite uses all of its factors from its issue on.
+/// A race is two accesses of different PEs to one byte of HBM, at least one of them a write, without a chain of
+/// messages that orders them: the data that the later access reads depend on the times of one machine, not on the
+/// program. Programs that run in turn on one PE are ordered, and so are all accesses of one program. Strided accesses
+/// count byte by byte; a composite uses all of its factors from its issue on.
 class RaceDetector : public PeObserver {
  public:
   explicit RaceDetector(const SystemConfig& config);
@@ -33,7 +33,7 @@ class RaceDetector : public PeObserver {
 
  private:
   using Site = std::uint32_t;
-  /// An operation that stands for all of its PE, line and kind.
+  /// The first operation of a PE, line and kind, which represents all of them.
   struct Operation {
     Descriptor descriptor;
     SourceLocation where;

@@ -15,10 +15,11 @@
 
 namespace kernwave::traces {
 
-/// Bytes of HBM count as written by stores and by writes without time; bytes of scratch by whatever operation has had
-/// them for its result since their tensor was made. What a load puts outside its valid part is written (its poison is
-/// not this check's matter). Each operation is looked at when it is issued: the language has waited for the writers of
-/// all it reads, and between PEs a message has made an order. In data mode `none` HBM counts as written throughout.
+/// Bytes of HBM count as written after a store or a write without time. Bytes of scratch count as written after an
+/// operation has written its result there since their tensor was made. The elements outside the valid part of a load
+/// count as written (this check does not report poison). Each operation is checked when it is issued: by then the
+/// language has waited for the writers of its operands, and messages have ordered the accesses of different PEs. In
+/// data mode `none` all of HBM counts as written.
 class UninitialisedReads : public PeObserver {
  public:
   /// `system` must outlive the run.

@@ -15,7 +15,7 @@
 
 namespace kernwave::traces {
 
-/// Where a run's latency went.
+/// The parts of a run's latency.
 struct PathSummary {
   using Causes = std::array<Picoseconds, path_cause_count>;
   struct Line {
@@ -29,23 +29,23 @@ struct PathSummary {
   std::vector<Line> lines;  ///< sum to the latency; the longest first
 };
 
-/// Follows paths through all PEs, forward and as the run goes. Exact: every picosecond of the latency has one cause and
-/// one line.
+/// Follows paths through all PEs while the run goes on. Every picosecond of the latency has exactly one cause and one
+/// line.
 ///
 /// Each instant continues the path of the predecessor that came last (`PePaths` has the order of ties). A message takes
-/// its sender's path to the receiver, a returned credit the receiver's to the sender. What a transfer waited for in the
-/// memory because that served others is a cause of its own; the path does not go on to those others.
+/// its sender's path to the receiver, a returned credit the receiver's to the sender. The wait of a transfer for a
+/// memory that serves other transfers is a cause of its own; the path does not go on to the other transfers.
 class CriticalPath : public PeObserver {
  public:
   /// With `keep_segments`, memory grows with the length of the path.
   enum class Detail : std::uint8_t { sums, segments };
   CriticalPath(const SystemConfig& config, Detail detail);
 
-  /// Of a run that has finished.
+  /// The result; only after a run that has finished.
   [[nodiscard]] PathSummary summary() const;
   /// In order, without gaps, from 0 to the latency. Only with Detail::segments.
   [[nodiscard]] std::vector<PathSegment> segments() const;
-  /// Intervals held in memory at the most.
+  /// The largest number of intervals held in memory.
   [[nodiscard]] std::size_t history_size() const noexcept { return pool_.nodes(); }
 
   // PeObserver

@@ -19,7 +19,7 @@ using SiteId = std::uint32_t;
 /// Time by site and cause: element site x path_cause_count + cause, as far as the vector reaches.
 using PathSums = std::vector<std::int64_t>;
 
-/// What an interval of time is spent on.
+/// The cause of an interval of time.
 struct PathUse {
   PathCause cause = PathCause::issue;
   SiteId site = 0;
@@ -28,8 +28,8 @@ struct PathUse {
 
 class PathPool;
 
-/// The way to one instant. A cheap handle: copies share the history, of which a pool keeps what paths still need. Its
-/// segments sum to the instant exactly: the only way to move on is `to`.
+/// The path to one instant: a handle that is cheap to copy. Copies share the history, of which a pool keeps the part
+/// that paths still need. The segments of a path sum to its instant exactly, because only `to` extends a path.
 class Path {
  public:
   /// Time 0.
@@ -62,7 +62,7 @@ class PathPool {
  public:
   explicit PathPool(bool keep_segments) : keep_segments_(keep_segments) {}
 
-  /// The path that goes on from `path` until `at`; `path` itself if that is not later.
+  /// `path` extended until `at`; `path` itself if `at` is not later.
   [[nodiscard]] Path extend(Path path, Picoseconds at, const PathUse& use);
 
   [[nodiscard]] PathSums sums(const Path& path) const;
@@ -88,7 +88,8 @@ class PathPool {
   Path::Node* free_ = nullptr;  // the first of those that no path needs, linked by `before`
 };
 
-/// One interval at the end of a path, and what came before: another one, or (`sums`) the totals up to and with it.
+/// One interval at the end of a path, and its history: the interval before it, or (`sums`) the totals up to and with
+/// it.
 struct Path::Node {
   PathPool* pool = nullptr;
   Node* before = nullptr;

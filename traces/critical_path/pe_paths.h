@@ -13,9 +13,10 @@
 
 namespace kernwave::traces {
 
-/// Follows the operations of one PE from hand to hand. Each instant takes over the path of the predecessor that came
-/// last: of several in one instant an operand's before an engine's, an engine's before the program's, the program's
-/// before a credit's or the memory's. All is decided by times and numbers, never by the order of calls in one instant.
+/// Follows each operation of one PE through program, scheduler and engine. Each instant continues the path of its last
+/// predecessor. Among predecessors of one instant, an operand goes before an engine, an engine before the program, and
+/// the program before a credit or the memory. The choice depends on times and numbers, never on the order of calls in
+/// one instant.
 class PePaths {
  public:
   PePaths(PathPool& pool, PeId id, const PeConfig& config);

@@ -17,10 +17,11 @@
 
 namespace kernwave::traces {
 
-/// Two at a time are fetched by many processors.
+/// The alignment for data of two threads: many processors fetch two cache lines at a time.
 constexpr std::size_t cache_line_bytes = 128;
 
-/// While it lives, this thread, and a thread that it starts for good, take no signals: they are the simulation's.
+/// While this object lives, this thread, and every thread that it starts, take no signals; the thread of the simulation
+/// takes them.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -36,19 +37,21 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-/// Writes batches in order. Few are under way at a time: a writer that is slower than the simulation holds it up, and
-/// memory does not grow. After the first error what follows is dropped. A `Batch` has `clear()`.
+/// Writes batches in order. Only a few batches are in flight at a time: a writer that is slower than the simulation
+/// holds the simulation up, and memory does not grow. After the first error later batches are dropped. A `Batch` has
+/// `clear()`.
 template <typename Batch>
 class BackgroundWriter {
  public:
-  /// `write` is called on the thread, and may change its batch; what it throws is an error of writing.
+  /// `write` is called on the writer's thread, and may change its batch; an exception of `write` is an error of
+  /// writing.
   using Write = std::function<void(Batch&)>;
 
   explicit BackgroundWriter(Write write) : write_(std::move(write)) {
     const SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
   }
-  /// Drops what is not written yet.
+  /// Drops all batches that are not written yet.
   ~BackgroundWriter() {
     failed_ = true;
     stop();

@@ -12,7 +12,7 @@ namespace kernwave::traces {
 
 enum class Compression : std::uint8_t { none, gzip };
 
-/// The same bytes make the same file, compressed or not. What goes wrong while writing is kept until `close`.
+/// The same bytes make the same file, compressed or not. An error of writing is kept until `close`.
 class ByteStream {
  public:
   /// Writes to an open file, which must outlive it, from where that stands.
@@ -28,7 +28,7 @@ class ByteStream {
     return buffer_.data() + size_;
   }
   void put(const char* end) noexcept { size_ = static_cast<std::size_t>(end - buffer_.data()); }
-  /// A write has failed; those that follow do nothing.
+  /// Whether a write has failed; later writes do nothing.
   [[nodiscard]] bool failed() const noexcept { return error_ != 0; }
   /// Throws WriteError if a write has failed.
   void check() const;

@@ -9,15 +9,15 @@
 
 namespace kernwave::traces {
 
-/// How the run ended that a file tells of.
+/// The end of the run that a file records.
 struct RunNote {
   bool complete = true;  ///< every kernel has drained
   std::string reason;    ///< why not: "deadlock", "interrupted", ...
   Picoseconds end;       ///< simulated time at which the run ended
 };
 
-/// The last instant that a run has reached: what observers were told of later ones, ahead of simulated time, has not
-/// happened. All that was told of a complete run has.
+/// The last instant that a run has reached. Events after it, of which observers were told ahead of simulated time, have
+/// not happened. In a complete run all events have happened.
 [[nodiscard]] inline Picoseconds last_instant(const RunNote& note) noexcept {
   constexpr Picoseconds end_of_time(std::int64_t{1} << 62U);
   return note.complete ? end_of_time : note.end;

@@ -9,7 +9,7 @@
 
 namespace kernwave::traces {
 
-/// Where an output goes.
+/// The place of an output.
 struct OutputPlace {
   enum class Kind : std::uint8_t {
     file,        ///< a regular file, which need not exist yet: replaced as a whole
@@ -33,10 +33,10 @@ struct OutputPlace {
 /// free; nothing for devices, which several may write.
 [[nodiscard]] std::optional<std::string> identity_of(const OutputPlace& place);
 
-/// That of a file which exists, whether it can be written or not; nothing if it cannot be asked.
+/// The identity of an existing file, whether it can be written or not; nothing if it cannot be determined.
 [[nodiscard]] std::optional<std::string> identity_of_existing(const std::string& path);
 
-/// That of what an open descriptor writes to.
+/// The identity of the file or pipe behind an open descriptor.
 [[nodiscard]] std::optional<std::string> identity_of_descriptor(int descriptor);
 
 }  // namespace kernwave::traces

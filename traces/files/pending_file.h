@@ -12,29 +12,29 @@
 
 namespace kernwave::traces {
 
-/// A file for a writer that takes its time. Until `commit()` the final path holds what it held before; what was written
-/// goes away with an object that was not committed, and with the process however it ends. A device, a pipe or an open
+/// A file that is written over a long time. Until `commit()` the final path keeps its old contents. Without `commit()`
+/// the written data are removed with the object, and with the process however it ends. A device, a pipe or an open
 /// descriptor (see OutputPlace) is written in place, from where it stands.
 ///
 /// Errors are WriteErrors: the reason alone.
 class PendingFile {
  public:
-  /// What the writer can do with.
+  /// The kinds of places that the writer can use.
   enum class Kind : std::uint8_t {
     any,
     regular,  ///< it seeks: no device, pipe or descriptor
   };
 
-  /// Throws WriteError, for all reasons of `output_place` and for a place that is not of the kind. So is a FIFO
-  /// that nobody reads. Files that killed processes have left in the folder go.
+  /// Throws WriteError for all reasons of `output_place`, for a place that is not of the kind, and for a FIFO that
+  /// nobody reads. Removes the files that killed processes have left in the folder.
   explicit PendingFile(const std::string& path, Kind kind = Kind::any,
                        TemporaryFile::Naming naming = TemporaryFile::Naming::where_needed);
 
-  /// As it was asked for.
+  /// The path as the user named it.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// Where to write.
   [[nodiscard]] int descriptor() const noexcept { return file().get(); }
-  /// All of `text`. Throws WriteError.
+  /// Writes all of `text`. Throws WriteError.
   void write(std::string_view text) const;
 
   /// Flushes it to the disk and puts it in its place, with the permissions of the file that it replaces; a symbolic

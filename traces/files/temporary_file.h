@@ -11,12 +11,12 @@
 
 namespace kernwave::traces {
 
-/// A new file in a folder, open for reading and writing, which goes with this object, and with the process however that
-/// ends, unless it was put in a place.
+/// A new file in a folder, open for reading and writing. The file is removed with this object, and with the process
+/// however that ends, unless it has got a final name.
 ///
-/// Where the system can (O_TMPFILE), it has no name until then. Elsewhere it stands under a hidden name that holds the
-/// host and the process, ".kernwave-host-4711-0.tmp", and is locked as long as its process lives: that is how
-/// `remove_dead_files` knows it from one that was left behind.
+/// Where the system allows it (O_TMPFILE), the file has no name until then. Otherwise the file has a hidden name that
+/// holds the host and the process, ".kernwave-host-4711-0.tmp", and is locked as long as its process lives. By this
+/// lock `remove_dead_files` distinguishes it from a file that was left behind.
 class TemporaryFile {
  public:
   enum class Naming : std::uint8_t { where_needed, always };

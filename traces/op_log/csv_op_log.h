@@ -15,8 +15,8 @@ namespace kernwave::traces {
 /// the view `operations` (see SqliteOpLog) in the same order; NULL is an empty field. Lines end in a line feed; a field
 /// with a comma, a quote or a line break in it is quoted as RFC 4180 says.
 ///
-/// The log of a run that did not end as it should has one line more: "# incomplete: " and the reason. It breaks a
-/// reader that does not know of comments, so that nobody takes the log for that of a whole run.
+/// The log of an incomplete run has one more line: "# incomplete: " and the reason. This line is an error for a reader
+/// without support for comments, so that the log is not mistaken for that of a complete run.
 class CsvOpLog {
  public:
   /// Throws WriteError if the file cannot be made.

@@ -12,7 +12,7 @@ namespace kernwave::traces {
 
 /// Operations are told in causal order and ahead of simulated time; rows are in order of end, PE, sequence number and
 /// part, an order that depends on nothing but the run. Work records are numbered in the order of the rows that need
-/// them. Keeps what something could still precede: as much as programs are ahead.
+/// them. Keeps the rows that a later call could still precede: as many as programs are ahead of simulated time.
 class OperationOrder {
  public:
   /// `write` gets rows in order, in batches whose bounds follow from the rows alone.
@@ -22,7 +22,7 @@ class OperationOrder {
 
   /// Takes over what has been told, and writes what ends before `told.settled`.
   void take(ToldOperations& told);
-  /// Writes the rows that are left. What `take` has not released never happened.
+  /// Writes the rows that are left. Operations that `take` has not released never happened.
   void finish();
 
  private:

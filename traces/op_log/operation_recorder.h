@@ -24,13 +24,14 @@ class OperationRecorder : public PeObserver {
   void submitted(const IssuedOperation& operation) override;
   void completed(const CompletedOperation& operation) override;
 
-  /// No operation will follow: hands on what is left. What was told ahead of `end` never happened.
+  /// Hands on the remaining operations at the end of the run. Operations after `end`, told ahead of time, never
+  /// happened.
   void finish(Picoseconds end);
 
  private:
   using Sequences = std::vector<std::int64_t>;
 
-  /// What is known of an operation before it completes.
+  /// The data of an operation before it completes.
   struct InFlight {
     Sequences dependencies;
     Picoseconds waited;  ///< of a send, for a credit

@@ -11,7 +11,7 @@
 
 namespace kernwave::traces {
 
-/// What a submitted operation has to do with flows; ids are unique in a run.
+/// The flows of a submitted operation; ids are unique in a run.
 struct OperationFlows {
   static constexpr std::size_t capacity = 8;  // of a composite 6: two factors, the sum it adds to, three steps
 
@@ -24,7 +24,7 @@ struct OperationFlows {
 /// 16,384 operations later.
 class LoadFlows {
  public:
-  /// The next operation reads what `on` has made; `next` is its sequence number.
+  /// The next operation, with sequence number `next`, reads the result of `on`.
   void depends(PeId pe, Completion on, std::int64_t next) {
     if (on.generation == 0 || unused_.empty()) return;
     std::uint32_t& unused = unused_[on.generation % unused_.size()];

@@ -14,7 +14,8 @@
 
 namespace kernwave::traces {
 
-/// What is the same in all slices of a kind is encoded once. The file depends on what is written and its order alone.
+/// Fields that are the same in all slices of a kind are encoded once. The file depends only on the records and their
+/// order.
 class PerfettoWriter {
  public:
   /// `hbm_bin`: the time over which a value of an HBM counter counts bytes. Outlived by `file`.

@@ -22,9 +22,9 @@
 
 namespace kernwave::traces {
 
-/// Writes while the run goes on, on a thread of its own; what is kept does not grow with the number of operations. A
-/// process stands for a PE or a cube. Time stamps are in ns, rounded down; `start_ps` and `end_ps` of a slice are
-/// exact.
+/// Writes the timeline while the run goes on, on a thread of its own; its memory does not grow with the number of
+/// operations. Each process of the timeline is a PE or a cube. Time stamps are in ns, rounded down; `start_ps` and
+/// `end_ps` of a slice are exact.
 class Timeline : public PeObserver, public ChannelObserver {
  public:
   /// Throws WriteError if the file cannot be made.
@@ -50,7 +50,7 @@ class Timeline : public PeObserver, public ChannelObserver {
   void served(const ChannelService& service) override;
 
  private:
-  /// What is known of an operation between its submission and its end, at the slot of its completion.
+  /// The data of an operation between its submission and its end, at the slot of its completion.
   struct InFlight {
     std::uint32_t generation = 0;
     KindNumber kind = no_kind;

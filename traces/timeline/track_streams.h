@@ -11,7 +11,7 @@
 
 namespace kernwave::traces {
 
-/// What the tracks of a process are for; one may have several, its lanes.
+/// The groups of tracks of a process; a group may have several tracks, its lanes.
 enum class TrackGroup : std::uint8_t {
   kernel,
   engine,                              // one group an engine, in the order of `Engine`
@@ -23,7 +23,7 @@ enum class TrackGroup : std::uint8_t {
   added,  // one group for each engine that was added to the machine
 };
 
-/// How many groups there are in a machine of these engines.
+/// The number of groups in a machine with these engines.
 [[nodiscard]] inline std::size_t track_groups(const EngineList& engines) noexcept {
   return static_cast<std::size_t>(TrackGroup::added) + engines.size() - engine_rows.size();
 }
@@ -77,10 +77,10 @@ class TrackStreams {
   /// full: it is time to `hand_on`.
   [[nodiscard]] bool add(std::size_t process, TrackGroup group, const TrackRecord& record,
                          const std::uint64_t* flows = nullptr);
-  /// Hands on what nothing can precede any more.
+  /// Hands on the blocks that no later record can precede.
   void hand_on(Picoseconds now);
-  /// Hands on what is left of a run that has reached `end` and no later instant: services that end later have not
-  /// ended, and what a program does or waits for in that instant ends there.
+  /// Hands on the remaining records of a run that has reached `end` and no later instant. Services that end later have
+  /// not ended; an activity or a wait of a program in that instant ends there.
   void hand_on_all(Picoseconds end);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace kernwave::traces {
 
-/// What a save file of GTKWave tells.
+/// The contents of a save file of GTKWave.
 struct GtkwaveSave {
   std::string name;                  ///< of the save file itself
   std::string vcd;                   ///< of the VCD file, in the same folder

@@ -37,9 +37,9 @@ struct SignalChange {
   SignalIndex tagged_;  // there are many: 16 bytes each
 };
 
-/// Where changes go, from `at` on, which may lie ahead of simulated time. Those of one signal take effect in the order
-/// of (time, call); one for a time that has passed takes effect at once. Of several in one instant the last one is
-/// seen.
+/// A receiver of changes, which take effect at `at`, possibly ahead of simulated time. The changes of one signal take
+/// effect in the order of (time, call); a change for a time that has passed takes effect at once. Of several changes in
+/// one instant the last one counts.
 class SignalSink {
  public:
   SignalSink() = default;

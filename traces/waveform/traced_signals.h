@@ -22,7 +22,7 @@ class TracedSignals : public sc_core::sc_module, public SignalSink {
     change({at, signal, static_cast<std::uint32_t>(delta), true});
   }
 
-  /// The value at this instant, of what has been told so far.
+  /// The value at this instant, by the changes known so far.
   [[nodiscard]] std::uint32_t value(SignalIndex signal) const { return values_[signal]; }
 
   void trace(sc_core::sc_trace_file* file) const override;

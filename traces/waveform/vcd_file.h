@@ -18,8 +18,8 @@
 
 namespace kernwave::traces {
 
-/// Collects changes; a thread puts them in order and writes them. Memory does not grow with the run. The file stands
-/// under its name once it is closed.
+/// Collects changes; a thread puts them in order and writes them. Memory does not grow with the run. The file gets its
+/// name when it is closed.
 class VcdFile : public SignalSink {
  public:
   /// Throws WriteError if the file cannot be made.

@@ -25,10 +25,10 @@ class VcdWriter {
   /// Writes to `file`, which must outlive it.
   VcdWriter(ByteStream& file, std::vector<WaveformSignal> signals, const VcdWindow& window);
 
-  /// Takes changes in the order of the calls. What happens before `settled` has been told, and is written.
+  /// Takes changes in the order of the calls. All changes before `settled` are known, and are written.
   void take(std::vector<SignalChange>& changes, Picoseconds settled);
 
-  /// The run has ended: what was told of this instant and before is written, what lies ahead never happens. If the run
+  /// Ends the file at the end of the run: changes up to this instant are written, later ones never happen. If the run
   /// has not reached the window, the file holds the values at its end.
   void finish(Picoseconds end);
 
