@@ -8,15 +8,15 @@
 
 namespace kernwave::platform {
 
-/// How many threads this process may run at once.
+/// The number of threads that this process may run at once.
 [[nodiscard]] unsigned host_cores() noexcept;
 
 /// A thread that leaves signals to the others; nothing where the host does not give one. `work` must not throw.
 [[nodiscard]] std::optional<std::thread> helper_thread(const std::function<void()>& work);
 
 /// Calls work(0) ... work(count - 1), each once, in any order, on up to `host_cores` threads, of which the caller's is
-/// one. Where the host does not give threads, the caller does all. Returns when all have ended.
-/// Throws what the lowest number has thrown; numbers that were not begun by then are left out.
+/// one. Where the host does not give threads, the caller does all. Returns when all have ended. If calls throw,
+/// rethrows the exception of the lowest number; numbers that were not begun by then are skipped.
 void for_each_in_parallel(std::int64_t count, const std::function<void(std::int64_t)>& work);
 
 }  // namespace kernwave::platform

@@ -8,8 +8,8 @@
 
 namespace kernwave::platform {
 
-/// Waits until somebody reads each FIFO among the paths, and says on standard error for whom it waits. As long as what
-/// it returns is open, a reader does not see the end.
+/// Waits until each FIFO among the paths has a reader, and names on standard error the FIFO for which it waits. As long
+/// as the returned files are open, the readers do not see the end of the FIFOs.
 [[nodiscard]] std::vector<traces::OpenFile> wait_for_readers(const std::vector<std::string>& paths);
 
 }  // namespace kernwave::platform

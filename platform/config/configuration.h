@@ -9,18 +9,18 @@
 
 namespace kernwave::platform {
 
-/// One thing that is wrong with a configuration.
+/// One mistake in a configuration.
 struct Problem {
   std::string file;     ///< as the user named it; "--set" for an override; empty if the preset itself is unknown
   int line = 0;         ///< 1 based; 0 where there is no line
   std::string key;      ///< dotted path; empty if the problem is not about one key
-  std::string message;  ///< what is wrong and what is allowed, one line
+  std::string message;  ///< the mistake and the allowed values, one line
 
   /// "file:line: key: message", without the parts that are not known.
   [[nodiscard]] std::string to_string() const;
 };
 
-/// Everything that is wrong with a configuration. what() prints one problem a line.
+/// All mistakes in a configuration. what() prints one problem per line.
 class ConfigurationError : public std::runtime_error {
  public:
   explicit ConfigurationError(std::vector<Problem> problems);
@@ -40,7 +40,7 @@ struct Configuration {
   std::string preset;                   ///< the shipped preset that was the base
   SystemConfig system;                  ///< every value within its limits
   std::vector<std::string> warnings;    ///< legal, but probably not what was meant
-  std::vector<std::string> notes = {};  ///< keys that were given by an old name (renamed_keys.h), a sentence each
+  std::vector<std::string> notes = {};  ///< one sentence for each key given by an old name (renamed_keys.h)
   std::vector<std::string> given = {};  ///< paths of the keys that a file or an override has set, in the table's order
 };
 

@@ -32,10 +32,10 @@ struct Member {
 
 struct Key;
 
-/// How values of a key are read and printed.
+/// The type of a key's values: reads and prints them.
 struct KeyType {
   std::string_view name;                                  ///< "a bandwidth"
-  std::string_view expected;                              ///< with an example; what a value of the wrong type is told
+  std::string_view expected;                              ///< with an example; shown for a value of the wrong type
   bool is_text;                                           ///< written in quotes
   std::int64_t (*read)(const Key&, const WrittenValue&);  ///< throws ParseError
   std::string (*print)(const Key&, std::int64_t value);   ///< without quotes

@@ -9,10 +9,10 @@
 
 namespace kernwave::platform {
 
-/// Those whose cycles the key sets; none of a key that sets something else.
+/// The operations whose cycles the key sets; none for another key.
 [[nodiscard]] std::vector<MathOp> operations_costed_by(const Key& key);
 
-/// What a key means; of one that sets cycles of MATH operations with their names.
+/// The meaning of a key; for a key of MATH cycles, with the names of the operations.
 [[nodiscard]] std::string description_of(const Key& key);
 
 /// Every operation with its operands, their types, that of its result, the key of its cycles, and whether it may be a

@@ -10,10 +10,10 @@ namespace kernwave::platform {
 struct Preset {
   std::string_view name;
   std::string description;  ///< one line
-  std::string_view toml;    ///< what differs from the defaults; may build on another one with a top-level `preset`
+  std::string_view toml;    ///< values other than the defaults; a top-level `preset` names another preset as base
 };
 
-/// The one that a configuration file builds on if it names none, first in shipped_presets().
+/// The preset on which a configuration file builds if it names none; first in shipped_presets().
 inline constexpr std::string_view default_preset = "ahbm";
 
 /// In the order in which they are listed to users.

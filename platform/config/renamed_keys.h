@@ -8,7 +8,7 @@ namespace kernwave::platform {
 
 struct RenamedKey {
   std::string_view old_path;
-  std::string_view path;  ///< of today
+  std::string_view path;  ///< present path
 };
 
 inline constexpr std::array<RenamedKey, 4> renamed_keys = {{
@@ -18,7 +18,7 @@ inline constexpr std::array<RenamedKey, 4> renamed_keys = {{
     {"interconnect.latency", "interconnect.hop_latency"},
 }};
 
-/// The path of today of a key that was called `path`, or `path` itself.
+/// The present path of a key that was called `path`, or `path` itself.
 [[nodiscard]] constexpr std::string_view current_path(std::string_view path) noexcept {
   for (const RenamedKey& key : renamed_keys) {
     if (key.old_path == path) return key.path;

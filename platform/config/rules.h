@@ -18,7 +18,7 @@ struct Rule {
 
 [[nodiscard]] const std::vector<Rule>& configuration_rules();
 
-/// What is legal, but probably not what was meant.
+/// A combination of values that is allowed, but probably not intended.
 [[nodiscard]] std::vector<std::string> warnings_of(const SystemConfig& system);
 
 }  // namespace kernwave::platform

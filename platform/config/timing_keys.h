@@ -11,8 +11,8 @@
 
 namespace kernwave::platform {
 
-/// Its value is the path of a table (docs/timing.md, "Measured times"), relative to the folder of the file that names
-/// it; empty: none.
+/// A key whose value is the path of a table (docs/timing.md, "Measured times"), relative to the folder of the file that
+/// names the table; empty: none.
 struct TimingKey {
   std::string_view path;
   TimingSubject subject;
@@ -28,7 +28,7 @@ struct TimingKey {
 /// The key of that path, or nullptr.
 [[nodiscard]] const TimingKey* find_timing_key(std::string_view path) noexcept;
 
-/// Reads a table of that subject. What is wrong with the file is appended to `problems`.
+/// Reads a table of that subject. Mistakes in the file are appended to `problems`.
 [[nodiscard]] TimingTable read_timing_table(const std::string& path, TimingSubject subject,
                                             std::vector<Problem>& problems);
 

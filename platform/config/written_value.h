@@ -8,7 +8,7 @@
 
 namespace kernwave::platform {
 
-/// What no key takes: a table, an array, a date. Holds its name for messages.
+/// A value that no key takes: a table, an array, a date. Holds its name for messages.
 struct Unsupported {
   std::string_view what;
 };

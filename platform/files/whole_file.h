@@ -27,8 +27,8 @@ class FileError : public std::runtime_error {
 [[nodiscard]] FileError cannot_read(const std::string& path, std::string reason);
 [[nodiscard]] FileError cannot_write(const std::string& path, std::string reason);
 
-/// Does `action`, which writes the output at `path`. What it throws as traces::WriteError, the reason alone, becomes a
-/// FileError with the name.
+/// Calls `action`, which writes the output at `path`. A traces::WriteError of `action`, which holds the reason alone,
+/// becomes a FileError with the name.
 template <typename Action>
 decltype(auto) writing(const std::string& path, Action&& action) {
   try {
@@ -42,8 +42,8 @@ decltype(auto) writing(const std::string& path, Action&& action) {
 /// `limit_bytes`.
 [[nodiscard]] std::string read_file(const std::string& path, std::int64_t limit_bytes = std::int64_t{1} << 30);
 
-/// Writes `text` so that `path` holds either all of it or what it held before (traces::PendingFile): a file without a
-/// name is written, flushed to the disk, and put in its place. A symbolic link stays one: the file that it names is
+/// Writes `text` so that `path` holds either all of it or its old contents (traces::PendingFile): a file without a name
+/// is written, flushed to the disk, and put in its place. A symbolic link stays a link: the file that it names is
 /// replaced. The permissions of an existing file are kept. A device, a pipe and standard output ("-", /dev/stdout) are
 /// written in place. Throws FileError, and leaves no temporary file, if any step fails, a full disk included.
 void write_file_atomically(const std::string& path, std::string_view text);

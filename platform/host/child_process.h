@@ -16,8 +16,8 @@ class ChildError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Ends this process, a forked one, at once: nothing that its parent has too is taken apart or written a second time.
-/// In builds that measure coverage, what it has covered counts.
+/// Ends this forked process at once, without destroying objects or writing buffers that its parent has too. In builds
+/// that measure coverage, the coverage of this process is recorded.
 [[noreturn]] void end_child(int code);
 
 /// fork() for a child that ends with its parent, however that ends, and silently with Ctrl-C and its like

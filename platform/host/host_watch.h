@@ -14,11 +14,10 @@
 
 namespace kernwave::platform {
 
-/// From its construction, during elaboration, to its destruction, after the run, a thread of the host asks the
-/// simulation ten times a second to look up, if there is anything to do: to interrupt the run after a Ctrl-C, to show
-/// how far it is. The simulation does so between two delta cycles and nothing of the model sees it: times and results
-/// are the same with and without. While one kernel computes for long between two operations there is no such moment,
-/// and both wait until there is.
+/// From its construction, during elaboration, to its destruction, after the run, a thread of the host checks ten times
+/// a second whether the run has to be interrupted after a Ctrl-C, or its progress has to be shown. The simulation
+/// carries this out between two delta cycles, without processes or events of the model: times and results are the same
+/// with and without the watch. While one kernel computes for long between two operations, interrupt and progress wait.
 class HostWatch : private sc_core::sc_prim_channel {
  public:
   /// The line of progress, `seconds` of the host's time after the start. Called in the simulation's thread.

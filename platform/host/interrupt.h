@@ -29,9 +29,10 @@ class InterruptAction {
   std::array<struct sigaction, ending_signals.size()> before_{};
 };
 
-/// While it lives, the first ending signal is noted and does nothing else. A Ctrl-C after it ends the process at once;
-/// the others may come twice without anybody's being in a hurry (`timeout` sends SIGTERM to the process and to its
-/// group, a shell passes on the SIGHUP that the terminal has sent already) and ask for nothing new. One at a time.
+/// While it lives, the first ending signal is noted and does nothing else. A Ctrl-C after it ends the process at once.
+/// A second SIGTERM or SIGHUP has no further effect, because these signals may come twice for one request (`timeout`
+/// sends SIGTERM to the process and to its group; a shell passes on the SIGHUP that the terminal has sent already).
+/// Only one object at a time.
 class InterruptCatcher {
  public:
   InterruptCatcher();
@@ -67,8 +68,8 @@ class InterruptsHeld {
 /// In a forked child: ending signals end it silently, whatever its parent does.
 void restore_interrupts() noexcept;
 
-/// While it lives, writing to a pipe that nobody reads any more is an error of that output and not the end of the
-/// process, which would leave the other outputs unwritten.
+/// While this object lives, a write to a pipe without a reader is an error of that output and does not end the process,
+/// so that the other outputs are still written.
 class BrokenPipesAreErrors {
  public:
   BrokenPipesAreErrors() noexcept;

@@ -10,7 +10,7 @@
 
 namespace kernwave::platform {
 
-/// How far a run is.
+/// The progress of a run.
 struct ProgressState {
   Picoseconds simulated;
   std::int64_t operations = 0;     ///< issued so far
@@ -21,14 +21,14 @@ struct ProgressState {
 /// "simulated 1.234 ms   12.3 M operations   2.9 M/s   about 40 s left"
 [[nodiscard]] std::string progress_text(const ProgressState& state);
 
-/// What part of the compulsory work has been done: the bytes read or the multiply-accumulates, whichever says less,
-/// since a kernel that does more of one than it must, for instance reads its keys again for every block of queries,
-/// would seem to be done before its end. Never above 0.99; nothing while none is done.
+/// The share of the compulsory work that is done: of the bytes read or of the multiply-accumulates, whichever is
+/// smaller. A kernel that does more of one than is compulsory, for instance reads its keys again for every block of
+/// queries, would otherwise seem complete before its end. Never above 0.99; nothing while no work is done.
 [[nodiscard]] std::optional<double> done_fraction(const System& system, const std::vector<CompulsoryWork>& work);
 
 [[nodiscard]] ProgressState progress_of(const System& system, const std::vector<CompulsoryWork>& work, double seconds);
 
-/// One line of a terminal (standard error), written over again and again; gone with the object.
+/// One line of a terminal (standard error), which is overwritten on every update and removed with the object.
 class ProgressLine {
  public:
   ProgressLine() = default;

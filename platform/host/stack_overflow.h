@@ -9,12 +9,13 @@
 
 namespace kernwave::platform {
 
-/// While it lives, a SIGSEGV at the stack pointer, which is what running into the guard page of a stack gives, ends the
-/// process with a message that names the program's thread, and with exit code 1. Any other SIGSEGV does what it did
-/// before. Of the thread that makes it, in which SystemC runs all of its own; one at a time.
+/// While this object lives, a SIGSEGV at the stack pointer, the sign of an access to the guard page of a stack, ends
+/// the process with exit code 1 and a message that names the program's thread. Any other SIGSEGV has its usual effect.
+/// The handler is that of the thread that makes the object, in which SystemC runs all its threads. Only one object at a
+/// time.
 class StackOverflowReport {
  public:
-  /// A kernel has `kernel_stack` of it.
+  /// `kernel_stack`: the stack of a kernel.
   explicit StackOverflowReport(Bytes kernel_stack);
   StackOverflowReport(const StackOverflowReport&) = delete;
   StackOverflowReport& operator=(const StackOverflowReport&) = delete;

@@ -65,7 +65,7 @@ class Json {
   [[nodiscard]] bool is_array() const noexcept { return std::holds_alternative<Array>(value_); }
   [[nodiscard]] bool is_object() const noexcept { return std::holds_alternative<Object>(value_); }
 
-  /// What the value is, for messages: "null", "the integer 7", "an array".
+  /// A description of the value, for messages: "null", "the integer 7", "an array".
   [[nodiscard]] std::string description() const;
 
   // Reading. Each throws JsonError, which says what was expected and what is there.

@@ -7,14 +7,15 @@
 
 namespace kernwave::platform {
 
-/// A result document and what to call it: its path.
+/// A result document and its name, which is its path.
 struct ComparedRun {
   std::string name;
   const Json& result;
 };
 
-/// Latency, bounds, engines, where the time went, work, and what differs in shape and configuration, for terminals.
-/// Throws ReportError, with the name of the run, for what is no result document of this version's schema.
+/// Latency, bounds, engines, time by cause, work, and the differences in shape and configuration, as text for
+/// terminals. Throws ReportError, with the name of the run, for a document that is no result document of this version's
+/// schema.
 [[nodiscard]] std::string comparison_text(const ComparedRun& a, const ComparedRun& b);
 
 /// The same as a page, with both runs in each chart.

@@ -7,8 +7,8 @@
 
 namespace kernwave::platform {
 
-/// One HTML file of a result document and of what `activity_document` made of the same run; null if nothing was
-/// observed. Throws ReportError if `result` is no result document.
+/// One HTML file made from a result document and the `activity_document` of the same run (null if the run was not
+/// observed). Throws ReportError if `result` is no result document.
 [[nodiscard]] std::string report_html(const Json& result, const Json& activity);
 
 }  // namespace kernwave::platform

@@ -11,7 +11,7 @@
 
 namespace kernwave::platform {
 
-/// What a run is checked for while it goes on, besides its result.
+/// The checks of a run while it goes on, besides that of its result.
 struct CheckRequest {
   bool strict = false;    ///< warnings are errors, and data mode `none` is checked for races too
   bool trap_nan = false;  ///< the first NaN ends the run; data mode `full`

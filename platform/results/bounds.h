@@ -35,12 +35,13 @@ struct Bounds {
   [[nodiscard]] Resource largest() const;
 };
 
-/// For the work that no kernel can avoid (`Workload::compulsory`). The dataflow's share of it: the products that the
-/// run issued, back to back, less the share of multiply-accumulates that were masked. Nothing need be issued or sent.
-/// Of an engine whose timing is given, the bound is the share of what it gave for what was issued (MATH: none).
+/// Bounds for the work that no kernel can avoid (`Workload::compulsory`). The bound of the dataflow is the time of the
+/// issued products, back to back, without the share of the masked multiply-accumulates. The bounds of issue and
+/// messages are 0. If an engine has a given timing, its bound is the compulsory share of the times given for the issued
+/// work (MATH: none).
 [[nodiscard]] Bounds compulsory_bounds(const System& system, const std::vector<CompulsoryWork>& work, DType dtype);
 
-/// For what the run did issue.
+/// Bounds for the work that the run issued.
 [[nodiscard]] Bounds issued_bounds(const System& system);
 
 }  // namespace kernwave::platform

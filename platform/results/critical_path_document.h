@@ -14,7 +14,7 @@ namespace kernwave::platform {
 
 /// The predictions of a document, the largest gain first.
 [[nodiscard]] std::vector<Prediction> predictions_of(const Json& critical_path);
-/// Notes what a run with that resource twice as fast took.
+/// Records the latency of a run with that resource twice as fast.
 void set_actual(Json& critical_path, Faster resource, Picoseconds latency);
 
 /// Tables by cause, by line and of the what-if. Lines that take less than a thousandth of the path together are one.

@@ -5,7 +5,7 @@
 
 namespace kernwave::platform {
 
-/// The document with the names of today for what has been renamed since; any other document as it is.
+/// The document with present names in place of old ones; a document without old names is unchanged.
 [[nodiscard]] Json with_current_names(const Json& document);
 
 }  // namespace kernwave::platform

@@ -12,8 +12,8 @@ namespace kernwave::platform {
 /// The version of the document's keys; raised when one changes its meaning.
 inline constexpr int result_schema = 1;
 
-/// Of a run that has finished, or was interrupted: then nothing is verified. `host_seconds` is what the simulation
-/// took.
+/// The document of a run that has finished or was interrupted; the result of an interrupted run is not verified.
+/// `host_seconds` is the host time of the simulation.
 [[nodiscard]] Json result_document(const RunRequest& request, const Workload& workload, const System& system,
                                    const traces::RunNote& note, double host_seconds);
 

@@ -23,7 +23,7 @@ struct BindingBound {
 /// Whether the run came to its end. An incomplete one has `complete` false, and a `reason`.
 [[nodiscard]] bool is_complete(const Json& result);
 
-/// What the counts of a result call the operations of the engine of that name.
+/// The name of an engine's operations among the counts of a result.
 [[nodiscard]] std::string_view counts_of_engine(std::string_view engine) noexcept;
 
 /// The sum over all PEs of one engine's busy time.
@@ -32,7 +32,7 @@ struct BindingBound {
 /// The sum over the PEs that worked of their programs' time of one cause.
 [[nodiscard]] std::int64_t stalled_for(const Json& result, std::string_view cause);
 
-/// How many PEs did any work.
+/// The number of PEs that did any work.
 [[nodiscard]] std::int64_t active_pes(const Json& result);
 
 /// Bytes read and written per second of latency, in GB/s.
@@ -56,7 +56,7 @@ struct EngineUse {
 };
 [[nodiscard]] std::vector<EngineUse> engines_used(const Json& result);
 
-/// Where the time of the PEs that worked went, per PE. Rows of no time are left out.
+/// The time of the PEs that worked by cause, per PE. Causes without time are left out.
 struct CauseRow {
   std::string name;
   std::int64_t time = 0;
@@ -64,7 +64,7 @@ struct CauseRow {
 };
 [[nodiscard]] std::vector<CauseRow> cause_rows(const Json& result);
 
-/// Neighbouring channels of a cube that moved the same, some of it: the figures of each of them.
+/// Neighbouring channels of a cube that moved the same bytes, more than none: the figures of each of them.
 struct ChannelRow {
   std::string name;  ///< "cube0 ch0-15"
   std::int64_t read = 0;

@@ -8,8 +8,8 @@
 
 namespace kernwave::platform {
 
-/// Several lines: latency, what bounds it and by how much, each resource, where the time of the PEs went, memory
-/// traffic by channel, numeric error, host time.
+/// Several lines: latency, its bound and their ratio, each resource, time of the PEs by cause, memory traffic by
+/// channel, numeric error, host time.
 [[nodiscard]] std::string summary(const Json& result);
 
 /// The relative error of a result's `error` object: "3.1e-04", "NaN" or, where the reference is 0, "infinite".

@@ -10,7 +10,7 @@
 
 namespace kernwave::platform {
 
-/// What an architect can make faster, in the order of documentation.
+/// The resources that can be made faster, in the order of the documentation.
 enum class Faster : std::uint8_t { hbm, memory, dma, dma_setup, gemm, math, issue, dispatch, link, hop };
 inline constexpr std::size_t faster_count = 10;
 
@@ -29,8 +29,8 @@ struct Prediction {
 
 /// The latency less half of what the critical path spends on each resource; the largest gain first, resources without
 /// any left out. Exact when the path stays the same and all its times halve without rounding. Otherwise another path
-/// may become the longest: the gain is then at most this. Only contention can make more of it, by going away
-/// altogether.
+/// may become the longest, and the gain is at most the predicted one. The gain can be larger only if contention
+/// disappears altogether.
 [[nodiscard]] std::vector<Prediction> predict(const traces::PathSummary& path);
 
 }  // namespace kernwave::platform

@@ -11,7 +11,7 @@
 
 namespace kernwave::platform {
 
-/// What the completed operations of a run were, those inside composites included.
+/// The kinds of operations that completed in a run, those inside composites included.
 class HardwareUse : public PeObserver {
  public:
   explicit HardwareUse(std::int64_t pes_per_cube) : pes_per_cube_(pes_per_cube) {}

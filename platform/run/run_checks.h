@@ -13,14 +13,14 @@
 
 namespace kernwave::platform {
 
-/// With data a run is checked for races, for reads of what nobody has written, and for its first NaN: warnings, with
-/// `strict` errors. Without data, unless `strict`, nothing is checked and nothing costs.
+/// With data, checks a run for races, for reads of unwritten bytes, and for its first NaN; findings are warnings, or
+/// errors with `strict`. Without data, only races are checked, and only with `strict`.
 class RunChecks {
  public:
   /// During elaboration. `system` must outlive this.
   RunChecks(const CheckRequest& request, System& system);
 
-  /// Whom the system must tell; after them nobody.
+  /// The observers of the checks; add them to the system after all others.
   [[nodiscard]] std::vector<PeObserver*> observers() const;
 
   // After the run.

@@ -9,9 +9,8 @@
 
 namespace kernwave::platform {
 
-/// Runs the faster machines in a process of its own. It has to be made before this process simulates anything: SystemC
-/// elaborates once a process, and what is forked from it afterwards could not simulate any more. The workload must
-/// outlive it.
+/// Runs the faster machines in a separate process. Make the verifier before this process simulates anything: SystemC
+/// elaborates once in a process, and a process forked afterwards could not simulate. The workload must outlive it.
 class WhatIfVerifier {
  public:
   WhatIfVerifier(const RunRequest& request, const Workload& workload);
@@ -20,8 +19,8 @@ class WhatIfVerifier {
   /// Ends the process.
   ~WhatIfVerifier();
 
-  /// Runs the first `most` predictions of a `critical_path` and notes what they took. One that cannot be run (the
-  /// process was interrupted) keeps null.
+  /// Simulates the first `most` predictions of a `critical_path` and records their latencies. A prediction that cannot
+  /// be simulated (the process was interrupted) keeps null.
   void verify(Json& critical_path, std::size_t most) const;
 
  private:

@@ -25,7 +25,7 @@ namespace kernwave::platform {
 /// The nearest name as the end of a message, `; did you mean "rows"?`, or nothing.
 [[nodiscard]] std::string did_you_mean(std::string_view text, const std::vector<std::string>& candidates);
 
-/// What a user has set and what the run does not depend on: "a, b and c have no effect in this run: why".
+/// A message about settings without effect: "a, b and c have no effect in this run: why".
 [[nodiscard]] std::string without_effect(const std::vector<std::string>& names, std::string_view why);
 
 }  // namespace kernwave::platform

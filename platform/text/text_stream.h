@@ -7,17 +7,17 @@
 
 namespace kernwave::platform {
 
-/// What a command says goes here. Text that cannot be written stops nothing, files least of all: it is known at the
-/// end.
+/// A stream for the text of a command. An error of writing does not stop the command or its files; `finish` returns the
+/// error.
 class TextStream {
  public:
   /// stdout, stderr.
   explicit TextStream(std::FILE* file) noexcept : file_(file) {}
 
   void print(std::string_view text) noexcept;
-  /// What was printed is there to be read.
+  /// Makes the printed text available to readers.
   void flush() noexcept;
-  /// Everything has been printed: 0, or the errno value of the first thing that failed.
+  /// Call after the last text: returns 0, or the errno value of the first error.
   [[nodiscard]] int finish() noexcept;
 
  private:
@@ -27,11 +27,11 @@ class TextStream {
   int error_ = 0;
 };
 
-/// "kernwave: " and a line of the message, for each, to standard error.
+/// Prints each line of the message to standard error, after "kernwave: ".
 void complain(const std::string& message) noexcept;
 
-/// Gives a process that was started without standard input, output or error a place for each, which cannot be used: the
-/// next file that is opened would be taken for it.
+/// Opens an unusable placeholder for each of standard input, output and error with which the process was not started.
+/// Otherwise the next opened file would take its place.
 void keep_standard_descriptors() noexcept;
 
 }  // namespace kernwave::platform

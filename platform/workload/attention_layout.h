@@ -39,7 +39,7 @@ class AttentionLayout {
   [[nodiscard]] SequenceRows query_rows(std::int64_t rank, std::int64_t program) const;
   [[nodiscard]] SequenceRows key_rows(std::int64_t rank, std::int64_t program) const;
   [[nodiscard]] SequenceRows value_rows(std::int64_t rank, std::int64_t program) const;
-  /// Of all ranks that write some.
+  /// The output of all ranks that write some.
   [[nodiscard]] std::vector<SequenceRows> output_rows(std::int64_t program) const;
   /// Likewise; none without LSE.
   [[nodiscard]] std::vector<SequenceRows> lse_rows(std::int64_t program) const;

@@ -22,26 +22,27 @@ enum class AttentionKernel : std::uint8_t { decode_short, decode_long, prefill_s
   return kernel == AttentionKernel::decode_long || kernel == AttentionKernel::prefill_long;
 }
 
-/// What the planner is given besides the head shape.
+/// The input of the planner besides the head shape.
 struct AttentionPlanRequest {
   AttentionKernel kernel = AttentionKernel::decode_short;
   std::int64_t longest_s_q = 1;
   std::int64_t longest_s_kv = 1;
   std::optional<std::int64_t> tile;  ///< fixed by the user
   Bytes scratch;
-  Bytes slots;                     ///< what the slots of queues take of it
+  Bytes slots;                     ///< bytes of it that the slots of queues take
   std::int64_t staging_slots = 2;  ///< of composites
 };
 
 /// Scratch that a kernel needs with these arguments, its temporaries included.
 [[nodiscard]] Bytes scratch_need(AttentionKernel kernel, const kernels::AttentionArgs& args, std::int64_t rows);
 
-/// Of the kernels other than prefill_long. Fills in tile, block_queries and kv_buffers. A block has at most 128 rows;
-/// tiles start at 512 keys (decode) or 128 (prefill) and three buffers, and shrink until they fit. Throws WorkloadError
-/// when nothing fits, or when a decode has more rows than one block holds. Returns the budget, for people.
+/// Plans the kernels other than prefill_long: fills in tile, block_queries and kv_buffers. A block has at most 128
+/// rows; tiles start at 512 keys (decode) or 128 (prefill) and three buffers, and shrink until they fit. Throws
+/// WorkloadError when nothing fits, or when a decode has more rows than one block holds. Returns the budget as text
+/// for users.
 [[nodiscard]] std::string plan_attention(const AttentionPlanRequest& request, kernels::AttentionArgs& args);
 
-/// What the planner of a ring is given besides head shape and sharding.
+/// The input of the planner of a ring besides head shape and sharding.
 struct RingPlanRequest {
   std::optional<std::int64_t> tile;  ///< fixed by the user
   Bytes scratch;
@@ -56,10 +57,10 @@ struct RingPlanRequest {
 /// message.
 [[nodiscard]] Bytes slots_need(const IpcqConfig& ipcq, Bytes message);
 
-/// Fills in tile, block_queries and resident_blocks. Blocks have at most 128 rows; a rank's rows make at least two
-/// where they can, so that one's products hide the other's softmax. The tile is 128 keys of each chunk, or fewer until
-/// one block of each chunk fits; then as many blocks stay resident as fit. Throws WorkloadError when nothing fits.
-/// Returns the budget, for people.
+/// Plans a ring: fills in tile, block_queries and resident_blocks. Blocks have at most 128 rows; where possible, a
+/// rank's rows make at least two blocks, so that the products of one hide the softmax of the other. The tile is 128
+/// keys of each chunk, or fewer until one block of each chunk fits; then as many blocks stay resident as fit. Throws
+/// WorkloadError when nothing fits. Returns the budget as text for users.
 [[nodiscard]] std::string plan_ring(const RingPlanRequest& request, kernels::RingArgs& args);
 
 }  // namespace kernwave::platform

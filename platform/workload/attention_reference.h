@@ -29,7 +29,7 @@ struct AttentionReference {
   std::vector<double> lse_bounds;
 };
 
-/// How a reference is computed, which changes nothing of it.
+/// Options of the computation of a reference, which do not change its values.
 struct ReferenceEffort {
   bool all_cores = false;                        ///< blocks of queries in parallel
   const std::atomic<bool>* cancelled = nullptr;  ///< set by another thread: `ReferenceCancelled` is thrown soon

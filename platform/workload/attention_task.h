@@ -11,7 +11,7 @@
 
 namespace kernwave::platform {
 
-/// Where the ranks are that share the keys of a program.
+/// The place of the ranks that share the keys of a program.
 enum class KeySplit : std::uint8_t {
   none,        ///< one PE works on all keys of a program
   over_pes,    ///< on neighbouring PEs of cube 0
@@ -42,7 +42,7 @@ struct AttentionTask {
   [[nodiscard]] std::int64_t longest_queries() const;
 };
 
-/// Everything but what the planner chooses. Throws WorkloadError.
+/// Makes the task without the values that the planner chooses. Throws WorkloadError.
 [[nodiscard]] AttentionTask attention_task(AttentionKernel kernel, const WorkloadRequest& request,
                                            const SystemConfig& config);
 

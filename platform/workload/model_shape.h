@@ -16,7 +16,7 @@ struct KeyWindow {
   std::int64_t keys = 0;  ///< at least 1; with no more keys than these nothing is left out
 };
 
-/// What grouped-query attention needs to know of a model. Every count is 1 to 65536, and `query_heads` is a multiple of
+/// The shape of a model's grouped-query attention. Every count is 1 to 65536, and `query_heads` is a multiple of
 /// `kv_heads`: query head h reads key/value head h / (query_heads / kv_heads).
 struct ModelShape {
   std::string name;
@@ -36,7 +36,7 @@ class ModelShapeError : public std::runtime_error {
 /// The models whose shapes are built in, in the order in which they are listed.
 [[nodiscard]] std::vector<ModelShape> shipped_models();
 
-/// What is wrong with a count: each is 1 to 65536.
+/// The mistake in a count, which must be 1 to 65536.
 [[nodiscard]] std::optional<std::string> count_problem(std::string_view what, std::int64_t count);
 
 /// Every rule of ModelShape that the shape breaks, one text each.

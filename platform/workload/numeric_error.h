@@ -10,7 +10,7 @@
 
 namespace kernwave::platform {
 
-/// What a right output may be.
+/// The values that a right output may have.
 struct ExpectedOutput {
   std::vector<double> values;  ///< the float64 reference
   /// By element: the largest error that the kernel's arithmetic can have before the element is rounded to `dtype`. The

@@ -20,7 +20,8 @@ struct SequenceRows {
   std::int64_t rank = 0;
 };
 
-/// Writes to HBM what the rank holds of the whole sequence, whose rows are `numbers`, one behind another.
+/// Writes the rank's rows of the whole sequence to HBM; `numbers` holds the rows of the whole sequence, one after
+/// another.
 void write_rows(System& system, const SequenceRows& rows, const RandomTensor& numbers);
 void fill_rows(System& system, const SequenceRows& rows, float value);
 /// The rows of the whole sequence, from all ranks that hold some.

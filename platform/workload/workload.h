@@ -23,16 +23,16 @@ class WorkloadError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// How the keys and values of one sequence lie in HBM.
+/// The layout of the keys and values of one sequence in HBM.
 enum class KvLayout : std::uint8_t {
   heads_first,   ///< [H, S, D]
   tokens_first,  ///< [S, H, D]
 };
 
-/// How prefill_long deals tokens to ranks (`kernels::Sharding`).
+/// The way in which prefill_long deals tokens to ranks (`kernels::Sharding`).
 enum class RingSharding : std::uint8_t { contiguous, zigzag };
 
-/// What to run, as a user asks for it. Unset: the kernel's own default.
+/// The run that a user requests. An unset value is the kernel's default.
 struct WorkloadRequest {
   std::string kernel;
   std::optional<ModelShape> model;  ///< attention kernels
@@ -53,8 +53,8 @@ struct WorkloadRequest {
   std::uint64_t seed = 1;                       ///< of the random inputs
 };
 
-/// What the work of one PE cannot do without, whatever the kernel: every input read once, every output written once,
-/// every product that counts computed once.
+/// The unavoidable work of one PE, for every kernel: every input read once, every output written once, every product
+/// that counts computed once.
 struct CompulsoryWork {
   Bytes read;
   Bytes written;
@@ -71,7 +71,7 @@ class Workload {
 
   /// The shape that runs, every default resolved.
   [[nodiscard]] virtual Json shape() const = 0;
-  /// What was chosen and why it fits, for people: one line each.
+  /// The plan and its need of scratch as text for users, one line each.
   [[nodiscard]] virtual std::vector<std::string> plan() const = 0;
   /// The type of the inputs, which sets the rate of the matrix engine.
   [[nodiscard]] virtual DType dtype() const = 0;
@@ -80,8 +80,8 @@ class Workload {
   virtual void launch(System& system, tl::Policy policy) const = 0;
   /// Computes the float64 reference ahead of `verify`: once for all runs whose processes are forked from this one.
   virtual void prepare_reference() = 0;
-  /// Begins with the reference while a simulation goes on: called on a thread of its own, before `verify`, and only
-  /// what costs little memory. Returns soon once `cancelled` is set. What it has not done, `verify` does.
+  /// Computes the part of the reference that takes little memory, during a simulation: called on a separate thread,
+  /// before `verify`. Returns soon after `cancelled` is set. `verify` computes the rest.
   virtual void prepare_reference_beside_run(const std::atomic<bool>& cancelled) const { (void)cancelled; }
   /// Compares the output with a float64 reference, and with its bits where they are pinned. Data mode `full` only.
   [[nodiscard]] virtual NumericError verify(const System& system) const = 0;
