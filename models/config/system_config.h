@@ -11,10 +11,10 @@
 
 namespace kernwave {
 
-/// `full`: bytes move and results can be checked. `none`: same times, no bytes.
+/// Data mode. `full`: bytes move and results can be checked. `none`: no bytes move; the times are the same.
 enum class DataMode : std::uint8_t { full, none };
 
-/// Cycles the CPU of a PE spends to issue one operation, by kind.
+/// Cycles that the CPU of a PE takes to issue one operation, by kind.
 struct IssueCosts {
   Cycles load{8};
   Cycles store{8};
@@ -42,7 +42,7 @@ struct GemmConfig {
   std::int64_t cols = 64;
   GemmDataflow dataflow = GemmDataflow::ideal;
   FoldOverlap folds = FoldOverlap::overlapped;
-  /// Cycles of a multiply-accumulate by input type: f32 at a quarter of the rate is 4.
+  /// Cycles of a multiply-accumulate by input type; 4 for f32 at a quarter of the rate.
   std::int64_t f32_cycles = 4;
   std::int64_t f16_cycles = 1;
   std::int64_t bf16_cycles = 1;
@@ -84,18 +84,18 @@ struct DmaConfig {
   Bandwidth bandwidth{128'000'000'000};  ///< of each channel, read and write
   Picoseconds setup{20'000};             ///< before a command's first request
   bool overlap_commands = true;          ///< setup and latency of the next command hide under this one's data
-  /// Data mode `none` may write zeroes to a memory that is not ours: of a `Pe` outside of a `System`, with a burst
-  /// other than whole.
+  /// Whether data mode `none` may write zeroes to a user's memory: the memory of a `Pe` outside a `System`, with a
+  /// burst other than whole.
   bool zero_writes = false;
   std::int64_t max_outstanding = 16;  ///< requests in the memory at once, per channel
   std::int64_t queue_depth = 16;      ///< commands queued, per channel
   /// Longest request, a power of two; requests are then naturally aligned powers of two, as AXI-like memories expect.
-  /// 0: one request a command, which our own memory takes whole.
+  /// 0: one request for each command, which only kernwave's memory accepts.
   Bytes burst{0};
   TransferTiming timing;  ///< in the place of setup and bandwidth
 };
 
-/// Which PEs the queues of a PE lead to.
+/// The PEs to which the queues of a PE lead.
 enum class IpcqTopology : std::uint8_t {
   ring,  ///< east and west: the same PE of the next and the previous cube, around; north and south: along the cube
   line,  ///< the same without the link between the last cube and the first
@@ -122,9 +122,9 @@ struct PeConfig {
   ScratchConfig scratch;
   DmaConfig dma;
   IpcqConfig ipcq;
-  /// Of the host's thread in which a program runs, at least; nothing of the machine. Pages that the program does not
-  /// touch cost nothing. SystemC keeps the page beyond the end from being touched: a program that needs more ends in
-  /// SIGSEGV instead of writing over something else.
+  /// The least stack of the host's thread in which a program runs; no property of the machine. Pages that the program
+  /// does not touch cost nothing. SystemC protects the page beyond the end of the stack: a program that needs more
+  /// stack ends with SIGSEGV and does not overwrite other memory.
   Bytes kernel_stack{std::int64_t{2} << 20};
 };
 
@@ -146,17 +146,16 @@ struct HbmConfig {
   Bytes capacity{std::int64_t{16} << 30};  ///< of one cube
 };
 
-/// Between cubes, which lie on a ring.
+/// The links between cubes, which lie on a ring.
 struct InterconnectConfig {
   Bandwidth bandwidth{256'000'000'000};  ///< of one cube's port: what it sends to other cubes
   Picoseconds hop_latency{100'000};      ///< of one hop, there or back
   LinkTiming timing;                     ///< in the place of the bandwidth
 };
 
-/// How a run is watched. Nothing of the machine.
+/// The watch of a run; no property of the machine.
 struct RunConfig {
-  /// Simulated time in which no operation completes and no program issues anything, after which the run counts as
-  /// given up; 0: never.
+  /// Simulated time without a completed or issued operation after which the run ends as `no_progress`; 0: never.
   Picoseconds no_progress_limit{10'000'000'000};
 };
 

@@ -16,10 +16,9 @@ struct HeadlineRequest {
   std::string command;
 };
 
-/// Runs Llama-3.1-8B's attention (decode at 8192 keys; prefill of 2048 tokens, causal) under the three policies on the
-/// presets ahbm and ahbm-ws, and once more at the efficiency that a banked HBM sustains; prints the tables to `out` and
-/// leaves headline.txt and headline.json (all result documents) in the folder. Throws SimulationError, FileError,
-/// OutputError.
+/// Runs the attention of Llama-3.1-8B and 70B with all four kernels on the presets ahbm and ahbm-ws (docs/results.md
+/// lists the runs). Prints the tables to `out`, and writes headline.txt and headline.json (all result documents) into
+/// the folder. Throws SimulationError, FileError, OutputError.
 void run_headline(const HeadlineRequest& request, TextStream& out);
 
 /// The tables of a list of result documents.
