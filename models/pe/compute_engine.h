@@ -52,7 +52,7 @@ class ComputeEngine : public sc_core::sc_module, private TargetPort::Client {
     Payload* payload = nullptr;
     Picoseconds start;
     Picoseconds end;
-    bool fails = false;        ///< nobody knows how long it takes
+    bool fails = false;        ///< no timing gives its time
     bool carried_out = false;  ///< ahead of its end
   };
 

@@ -38,7 +38,7 @@ class PeScratch : public sc_core::sc_module {
   /// nothing in mode `none`.
   void poison(const ScratchOperand& view);
 
-  /// Zeroed bytes as many as the capacity, for payloads of mode `none`: nobody inspects them.
+  /// As many zeroed bytes as the capacity, for payloads of mode `none`, whose contents do not matter.
   [[nodiscard]] std::uint8_t* idle_bytes() noexcept { return bytes_.get(); }
 
  private:

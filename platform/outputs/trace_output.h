@@ -24,7 +24,7 @@ class TraceOutput {
 
   /// Final path, for messages.
   [[nodiscard]] virtual const std::string& path() const noexcept = 0;
-  /// Whom to tell; nullptr: nobody.
+  /// The observer of this output; nullptr: none.
   [[nodiscard]] virtual PeObserver* pe_observer() noexcept { return nullptr; }
   [[nodiscard]] virtual ChannelObserver* channel_observer() noexcept { return nullptr; }
   /// A write has failed: `finish` will throw.

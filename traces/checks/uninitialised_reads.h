@@ -1,4 +1,4 @@
-// The watch for operations that read bytes that nobody has written.
+// The watch for operations that read unwritten bytes.
 #pragma once
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 
 namespace kernwave::traces {
 
-/// The scope that files by SystemC have around all others, and ours too.
+/// The outermost scope, as in waveform files by SystemC.
 constexpr std::string_view root_scope = "SystemC";
 
 [[nodiscard]] inline std::string_view scope_of(std::string_view signal) { return signal.substr(0, signal.find('.')); }
