@@ -18,6 +18,7 @@ std::string_view name_of(PathCause cause) noexcept {
                                                                     kernwave::name_of(Engine::gemm),
                                                                     kernwave::name_of(Engine::math),
                                                                     "added_engine",
+                                                                    "launch",
                                                                     "hop",
                                                                     "link",
                                                                     "link_queue",

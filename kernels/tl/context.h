@@ -376,7 +376,6 @@ class Context {
   ProgramPosition program_;
   ScratchArena arena_;
   MemoryOrder memory_order_;
-  std::array<std::int64_t, direction_count> received_{};  // messages of each direction that were asked for
 };
 
 template <typename Subject>

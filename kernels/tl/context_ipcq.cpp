@@ -69,7 +69,7 @@ Tensor Context::receive(OperationKind kind, Direction direction, const Shape& sh
          fmt::format("{} {} needs {} B, a slot has {} B", to_string(shape), name_of(dtype), size.count(),
                      queues.slot_bytes(direction).count()));
   }
-  const std::int64_t number = received_[static_cast<std::size_t>(direction)]++;
+  const std::int64_t number = pe_.cpu().next_message(direction);
   const ScratchAddress address = queues.slot(direction, number);
   const BufferId id = arena_.adopt({direction, number}, address, size, BufferOrigin{operation, where, shape, dtype});
   pe_.scratch().note_use(arena_.top() + queues.slots_size());

@@ -83,7 +83,7 @@ namespace {
 void check_queues(const Pe& pe, const Queues& queues) {
   const Bytes slot = slot_bytes(pe, queues);
   const Bytes capacity = pe.scratch().capacity();
-  Bytes slots;
+  Bytes slots = pe.ipcq().slots_size();
   for (const Direction direction : sides_of(pe, queues)) {
     const bool one_fits = slot >= Bytes(0) && slot <= capacity;
     if (!one_fits) {
@@ -91,6 +91,18 @@ void check_queues(const Pe& pe, const Queues& queues) {
           fmt::format("launch: on PE {}, a slot for messages from the {} has {} B; allowed: 0 "
                       "to the {} B of scratch",
                       pe.id().count(), name_of(direction), slot.count(), capacity.count()));
+    }
+    if (pe.ipcq().receives_from(direction)) {
+      if (slot <= pe.ipcq().slot_bytes(direction)) continue;
+      throw std::invalid_argument(
+          fmt::format("launch: on PE {}, slots for messages from the {} have {} B since an earlier launch, not {}",
+                      pe.id().count(), name_of(direction), pe.ipcq().slot_bytes(direction).count(), slot.count()));
+    }
+    if (simulation_has_begun()) {
+      throw std::invalid_argument(
+          fmt::format("launch: PE {} has no slots for messages from the {}: no launch before the simulation began has "
+                      "declared them",
+                      pe.id().count(), name_of(direction)));
     }
     slots += pe.ipcq().slots_need(slot);
     if (slots > capacity) {
@@ -132,7 +144,8 @@ void check_list(const std::vector<Pe*>& pes) {
 
 }  // namespace
 
-void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy, const Queues& queues) {
+void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy, const Queues& queues,
+            const Drained& drained) {
   check_list(pes);
   const std::int64_t programs = programs_of(grid);
   if (!kernel) throw std::invalid_argument("launch: the kernel is empty");
@@ -145,10 +158,15 @@ void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel,
   }
   for (std::size_t i = 0; i < used.size(); ++i) {
     Pe& pe = *used[i];
-    for (const Direction direction : sides_of(pe, queues)) pe.ipcq().open(direction, slot_bytes(pe, queues));
+    for (const Direction direction : sides_of(pe, queues)) {
+      if (!pe.ipcq().receives_from(direction)) pe.ipcq().open(direction, slot_bytes(pe, queues));
+    }
     const auto first = static_cast<std::int64_t>(i);
     const Share share{(programs - 1 - first) / step + 1, first, step, grid};
-    pe.cpu().set_program([&pe, policy, kernel, share](PeCpu&) { Launcher::run(pe, policy, kernel, share); });
+    const auto program = [&pe, policy, kernel, share](PeCpu&) { Launcher::run(pe, policy, kernel, share); };
+    std::function<void()> at_its_end;
+    if (drained) at_its_end = [drained, id = pe.id()] { drained(id); };
+    pe.cpu().add_program(program, at_its_end);
   }
 }
 

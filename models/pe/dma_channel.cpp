@@ -136,8 +136,11 @@ void DmaChannel::complete(const Transfer& transfer) {
 
 void DmaChannel::observe(const Transfer& transfer) const {
   const Descriptor& descriptor = descriptor_of(*transfer.command);
-  observer_->transferred(descriptor, {transfer.arrival, transfer.setup_begins, transfer.requested, transfer.first_data,
-                                      transfer.last_response, transfer.contention, transfer.end});
+  const Picoseconds port =
+      config_.timing ? transfer.port : duration(descriptor.dma().region.bytes(), config_.bandwidth);
+  observer_->transferred(descriptor,
+                         {transfer.arrival, transfer.setup_begins, transfer.setup_done, port, transfer.requested,
+                          transfer.first_data, transfer.last_response, transfer.contention, transfer.end});
   observer_->service_ends(descriptor, transfer.end);
   if (setting_up_ > 0) observe_front();
 }

@@ -15,13 +15,13 @@ Pe::Pe(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, Dat
       scheduler_("scheduler", config, ledger, engines_),
       dma_("dma", config.dma, scratch_),
       ipcq_("ipcq", config.ipcq, scratch_, ledger, cpu_.credit_listener(), neighbours) {
-  if (!engines_.is_users(Engine::gemm)) gemm_ = std::make_unique<PeGemm>("gemm", config, scratch_);
-  if (!engines_.is_users(Engine::math)) math_ = std::make_unique<PeMath>("math", config, scratch_);
+  if (!engines_.is_users(Engine::gemm)) gemm_ = &modules_.add<PeGemm>("gemm", config, scratch_);
+  if (!engines_.is_users(Engine::math)) math_ = &modules_.add<PeMath>("math", config, scratch_);
   for (const EngineRow& row : engines_) {
     users_engines_.push_back(nullptr);
     if (!engines_.is_users(row.engine)) continue;
     const std::string module_name(row.name);
-    users_engines_.back() = std::make_unique<UserEngine>(module_name.c_str(), engines_.data_of(row.engine), scratch_);
+    users_engines_.back() = &modules_.add<UserEngine>(module_name.c_str(), engines_.data_of(row.engine), scratch_);
   }
   cpu_.set_queues(ipcq_);
   const std::string prefix = "pe" + std::to_string(id.count()) + ".";
@@ -63,15 +63,15 @@ void Pe::set_observer(PeObserver* observer) noexcept {
   cpu_.set_observer(observer);
   scheduler_.set_observer(observer);
   dma_.set_observer(observer);
-  if (gemm_) gemm_->set_observer(observer);
-  if (math_) math_->set_observer(observer);
-  for (const auto& engine : users_engines_) {
-    if (engine) engine->set_observer(observer);
+  if (gemm_ != nullptr) gemm_->set_observer(observer);
+  if (math_ != nullptr) math_->set_observer(observer);
+  for (UserEngine* engine : users_engines_) {
+    if (engine != nullptr) engine->set_observer(observer);
   }
   ipcq_.set_observer(id(), observer);
 }
 
-GemmWork Pe::gemm_work() const { return gemm_ ? gemm_->work() : users_engine(Engine::gemm).gemm_work(); }
+GemmWork Pe::gemm_work() const { return gemm_ != nullptr ? gemm_->work() : users_engine(Engine::gemm).gemm_work(); }
 
 EngineStatistics Pe::statistics(Engine engine) const {
   if (engines_.is_users(engine)) return users_engine(engine).statistics();

@@ -1,9 +1,9 @@
 // A processing element (PE): CPU, scheduler, DMA, engines, queues and scratch, bound to one another.
 #pragma once
 
-#include <memory>
 #include <vector>
 
+#include "models/base/in_reverse.h"
 #include "models/base/systemc.h"
 #include "models/pe/pe_cpu.h"
 #include "models/pe/pe_dma.h"
@@ -70,10 +70,11 @@ class Pe : public sc_core::sc_module {
   PeCpu cpu_;
   PeScheduler scheduler_;
   PeDma dma_;
-  std::unique_ptr<PeGemm> gemm_;  // none where an engine of the user's is in its place
-  std::unique_ptr<PeMath> math_;  // likewise
   PeIpcq ipcq_;
-  std::vector<std::unique_ptr<UserEngine>> users_engines_;  // by engine
+  ModulesInReverse modules_;
+  PeGemm* gemm_ = nullptr;                  // none where an engine of the user's is in its place
+  PeMath* math_ = nullptr;                  // likewise
+  std::vector<UserEngine*> users_engines_;  // by engine
 };
 
 }  // namespace kernwave

@@ -30,15 +30,17 @@ PeCpu::PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& confi
 }
 
 std::string PeCpu::refusal() const {
-  if (simulation_has_begun()) return fmt::format("PE {}: the simulation has begun", id_.count());
-  if (program_) return fmt::format("PE {} has a program already", id_.count());
+  if (ledger_.in_kernel()) return fmt::format("PE {}: a kernel launches nothing", id_.count());
+  if (ledger_.state() == RunLedger::State::failed) return fmt::format("PE {}: a kernel has failed", id_.count());
   return {};
 }
 
-void PeCpu::set_program(Program program) {
+void PeCpu::add_program(Program program, std::function<void()> drained) {
   if (const std::string reason = refusal(); !reason.empty()) throw std::logic_error(reason);
   ledger_.kernel_added();
-  program_ = std::move(program);
+  programs_.push_back({std::move(program), std::move(drained), now()});
+  ++added_;
+  if (process_ != nullptr) wake_.notify();
 }
 
 std::string PeCpu::position() const {
@@ -49,20 +51,39 @@ std::string PeCpu::position() const {
 /// The thread never ends: SystemC looks an ended one up among all of them, so that those of a machine would take time
 /// that grows with its square.
 void PeCpu::run() {
-  if (program_) run_program();
-  while (true) wait(wake_);
+  process_ = current_process();
+  ledger_.add_kernel_process(process_);
+  bool goes_on = true;
+  while (true) {
+    while (!goes_on || programs_.empty()) wait(wake_);
+    const Launch launch = std::move(programs_.front());
+    programs_.pop_front();
+    idle_until(launch.at);
+    goes_on = run_program(launch);
+  }
 }
 
-void PeCpu::run_program() {
-  process_ = current_process();
+/// From the end of the program before to the launch. That the PE is idle, observers know from its end.
+void PeCpu::idle_until(Picoseconds launched) {
+  const Picoseconds from = local_time_;
+  if (launched <= from) return;
+  reached_ = std::max(reached_, launched);
+  advance_to(launched, TimeCause::idle);
+  if (observer_ != nullptr) observer_->wait_ends(wait_from(from, TimeCause::idle), launched);
+}
+
+/// Returns whether it has drained.
+bool PeCpu::run_program(const Launch& launch) {
+  draining_ = false;
   std::string failure;
   try {
-    program_(*this);
+    launch.program(*this);
     drain();
-    drained_ = true;
+    ++drained_;
     if (observer_ != nullptr) observer_->drained(id_, local_time_);
+    if (launch.drained) launch.drained();
     ledger_.kernel_drained(local_time_);
-    return;
+    return true;
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // the process is killed or reset, which SystemC wants to know
   } catch (const std::exception& error) {
@@ -77,6 +98,7 @@ void PeCpu::run_program() {
     account_.add(now(), now(), {wait->cause, now() - account().total()});
   }
   ledger_.kernel_failed(id_, error_.empty() ? failure : error_);
+  return false;
 }
 
 void PeCpu::pay_issue(Cycles cycles, SourceLocation where) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/base/clock.h"
+#include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
 #include "models/config/system_config.h"
 #include "models/pe/ahead_account.h"
@@ -47,11 +48,15 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   /// Sets the queues of this PE, during elaboration.
   void set_queues(CreditProvider& queues) noexcept { queues_ = &queues; }
 
-  /// Sets the program to run from time 0; a PE without a program stays idle. Throws std::logic_error if `refusal()`
-  /// gives a reason.
-  void set_program(Program program);
-  /// The reason why this PE takes no program: it has one, or the simulation has begun. Empty if it takes one.
+  /// Adds a program. It begins now, or when the programs before it have drained; `drained`, if any, is called when it has
+  /// drained. A PE without a program is idle. Throws std::logic_error if `refusal()` gives a reason.
+  void add_program(Program program, std::function<void()> drained = {});
+  /// The reason why this PE takes no program: a kernel asks, or a kernel has failed. Empty if it takes one.
   [[nodiscard]] std::string refusal() const;
+  /// The number of the next message to be received from there, over all programs.
+  [[nodiscard]] std::int64_t next_message(Direction from) noexcept {
+    return asked_for_[static_cast<std::size_t>(from)]++;
+  }
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
   /// Whether this PE's program runs now.
@@ -101,8 +106,9 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
 
   // After the run.
   [[nodiscard]] StallAccount account() const { return account_.at(now()); }
-  [[nodiscard]] bool has_program() const noexcept { return static_cast<bool>(program_); }
-  [[nodiscard]] bool drained() const noexcept { return drained_; }
+  [[nodiscard]] bool has_program() const noexcept { return added_ > 0; }
+  /// All of its programs have.
+  [[nodiscard]] bool drained() const noexcept { return added_ > 0 && drained_ == added_; }
   [[nodiscard]] std::int64_t operations_in_flight() const noexcept {
     return static_cast<std::int64_t>(completions_.in_flight(now()));
   }
@@ -125,8 +131,16 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   [[nodiscard]] bool response_ahead(InitiatorPort& port, Payload& payload, Picoseconds at) override;
   void credit_returned() override;
 
+  /// A program that is to run.
+  struct Launch {
+    Program program;
+    std::function<void()> drained;
+    Picoseconds at;
+  };
+
   void run();
-  void run_program();
+  void idle_until(Picoseconds launched);
+  [[nodiscard]] bool run_program(const Launch& launch);
   void drain();
   [[nodiscard]] Command& acquire_command(const Descriptor& descriptor, SourceLocation where);
   void present(Command& command);
@@ -162,7 +176,9 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   InitiatorPort commands_;
   CommandPool pool_;
   CompletionTable completions_;
-  Program program_;
+  RingQueue<Launch> programs_;  // that have not begun
+  std::int64_t added_ = 0;
+  std::int64_t drained_ = 0;                        // of these
   const sc_core::sc_process_b* process_ = nullptr;  // the one in which the program runs
   PeObserver* observer_ = nullptr;
   sc_core::sc_event wake_;
@@ -175,10 +191,10 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   std::string error_;  // the first answer of an engine that was one
   SourceLocation last_location_;
   TimeCause waiting_for_ = TimeCause::issue;
-  bool drained_ = false;
   CreditProvider* queues_ = nullptr;
   std::array<std::int64_t, direction_count> released_{};    // messages of each direction whose slots are free again
   std::array<Picoseconds, direction_count> released_at_{};  // when the last of them was, now or later
+  std::array<std::int64_t, direction_count> asked_for_{};   // messages of each direction
   std::vector<Release> releases_;                           // in the order in which the program was done with them
   Direction credit_direction_ = Direction::north;           // of the send that waits for a credit
 };

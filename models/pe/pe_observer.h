@@ -43,6 +43,8 @@ struct ProgramWait {
 struct TransferPhases {
   Picoseconds arrival;        ///< dispatched by the scheduler
   Picoseconds setup_start;    ///< its setup began
+  Picoseconds setup_done;     ///< its first request may be sent
+  Picoseconds port_time;      ///< how long its data need the port, if they come without a gap
   Picoseconds requested;      ///< its last request was sent
   Picoseconds first_data;     ///< the memory had or took the first data
   Picoseconds last_response;  ///< the memory's last answer

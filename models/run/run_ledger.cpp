@@ -22,6 +22,14 @@ void RunLedger::look_for_deadlock() {
 
 void RunLedger::kernel_drained(Picoseconds at) {
   end_ = std::max(end_, at);
+  release();
+}
+
+bool RunLedger::in_kernel() const noexcept {
+  return std::find(kernel_processes_.begin(), kernel_processes_.end(), current_process_()) != kernel_processes_.end();
+}
+
+void RunLedger::release() {
   --running_;
   activity_ends();
   if (running_ == 0) finished_.notify(sc_core::SC_ZERO_TIME);

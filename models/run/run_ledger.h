@@ -37,6 +37,12 @@ class RunLedger {
     ++activities_;
   }
   void kernel_drained(Picoseconds at);
+  /// Somebody may launch more kernels: the run is not over before as many calls of `release`.
+  void hold() noexcept { kernel_added(); }
+  void release();
+  /// The process that runs now runs kernels.
+  [[nodiscard]] bool in_kernel() const noexcept;
+  void add_kernel_process(const sc_core::sc_process_b* process) { kernel_processes_.push_back(process); }
   void kernel_failed(PeId pe, const std::string& message);
   void model_failed(const std::string& message);
 
@@ -81,6 +87,8 @@ class RunLedger {
   void look_for_deadlock();
 
   SimulatedTime now;
+  CurrentProcess current_process_;
+  std::vector<const sc_core::sc_process_b*> kernel_processes_;
   Picoseconds moved_at_;
   Picoseconds no_progress_limit_ = RunConfig{}.no_progress_limit;
   std::int64_t running_ = 0;

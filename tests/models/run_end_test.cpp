@@ -105,7 +105,7 @@ TEST(RunEnd, AnExceptionThatIsNoStdExceptionNamesThePeAndItsLastLine) {
   });
   in_child([] {  // of a program without the language
     Simulation simulation;
-    simulation.pe().cpu().set_program([](PeCpu&) { throw 7; });  // NOLINT: what this test is about
+    simulation.pe().cpu().add_program([](PeCpu&) { throw 7; });  // NOLINT: what this test is about
     EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::failed);
     EXPECT_EQ(simulation.system().ledger().failures().front().message,
               "PE 0, before its first operation: an exception that is no std::exception");

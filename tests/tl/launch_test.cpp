@@ -126,9 +126,10 @@ TEST(Launch, AnErrorNamesThePeOfItsProgram) {
 }
 
 /// The message of the std::invalid_argument that `launch` throws, empty when it throws none.
-[[nodiscard]] std::string refusal(const std::vector<Pe*>& pes, const tl::Grid& grid) {
+[[nodiscard]] std::string refusal(const std::vector<Pe*>& pes, const tl::Grid& grid, const tl::Queues& queues = {}) {
   try {
-    tl::launch(pes, grid, [](tl::Context&) {});
+    tl::launch(
+        pes, grid, [](tl::Context&) {}, tl::Policy::lazy, queues);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -146,24 +147,95 @@ TEST(Launch, AnEmptyListOrGridIsRefused) {
   });
 }
 
-TEST(Launch, APeTakesOneProgramAndASecondLaunchOnItChangesNothing) {
+TEST(Launch, OnAPeRunInTheOrderOfTheCallsEachWhenTheOneBeforeHasDrained) {
   in_child([] {
-    // Given a grid on the PEs 0 and 1
-    Simulation simulation(one_cube(4));
-    std::vector<std::int64_t> ran;
-    const auto note = [&ran](tl::Context& tl) { ran.push_back(tl.pe_id().count()); };
-    tl::launch({&simulation.pe(0), &simulation.pe(1)}, {2, 1, 1}, note);
-    // When grids that have one of them are launched too, or a program of no language,
-    EXPECT_EQ(refusal({&simulation.pe(1)}, {1, 1, 1}), "launch: PE 1 has a program already");
-    EXPECT_EQ(refusal({&simulation.pe(2), &simulation.pe(1), &simulation.pe(3)}, {3, 1, 1}),
-              "launch: PE 1 has a program already");
-    EXPECT_EQ(testing::error_of<std::logic_error>([&] { simulation.pe(1).cpu().set_program([](PeCpu&) {}); }),
-              "PE 1 has a program already");
-    // then nothing has come of them, and the first grid runs.
-    EXPECT_FALSE(simulation.pe(2).cpu().has_program());
-    EXPECT_FALSE(simulation.pe(3).cpu().has_program());
+    // Given a product and a store to the PE's own cube behind it, twice on PE 1 and once on PE 0
+    SystemConfig config;
+    config.cubes = 2;
+    config.pes_per_cube = 1;
+    Simulation simulation(config);
+    std::vector<std::string> ran;
+    std::vector<Picoseconds> began;
+    const auto kernel = [&ran, &began](const char* name) {
+      return [&ran, &began, name](tl::Context& tl) {
+        ran.emplace_back(name);
+        began.push_back(now());
+        const auto a = tl.zeros({16, 16}, DType::f16);
+        tl.store(HbmAddress(CubeId(tl.pe_id().count()), Bytes(0x1000)), tl.dot(a, a));
+      };
+    };
+    tl::launch(simulation.pe(1), kernel("first"));
+    tl::launch({&simulation.pe(0), &simulation.pe(1)}, {2, 1, 1}, kernel("second"));
     EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
-    EXPECT_EQ(ran, (std::vector<std::int64_t>{0, 1}));
+    // then PE 1 takes twice as long as PE 0, whose accounts sum to the latency.
+    ASSERT_EQ(ran.size(), 3U);
+    const Picoseconds one = simulation.pe(0).cpu().account().total();
+    EXPECT_EQ(began[0], Picoseconds(0));
+    EXPECT_EQ(began[1], Picoseconds(0));
+    EXPECT_EQ(began[2], one);
+    EXPECT_EQ(ran[2], "second");
+    EXPECT_EQ(simulation.pe(1).cpu().account().total(), one + one);
+    EXPECT_EQ(simulation.latency(), one + one);
+  });
+}
+
+TEST(Launch, OfAProcessOfTheUsersBeginsThenAndThePeIsIdleBefore) {
+  in_child([] {
+    // Given a run that is held for a process that launches at 5 us
+    Simulation simulation(one_cube(1));
+    const auto product = [](tl::Context& tl) {
+      const auto a = tl.zeros({16, 16}, DType::f16);
+      tl.store(HbmAddress(0x1000), tl.dot(a, a));
+    };
+    Picoseconds drained_at;
+    sc_core::sc_event drained;
+    simulation.system().ledger().hold();
+    tl::launch(simulation.pe(), product);
+    sc_core::sc_spawn([&] {
+      sc_core::wait(to_sc_time(Picoseconds(5'000'000)));
+      tl::launch({&simulation.pe()}, {1, 1, 1}, product, tl::Policy::lazy, {}, [&drained](PeId) { drained.notify(); });
+      sc_core::wait(drained);
+      drained_at = now();
+      simulation.system().ledger().release();
+    });
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+    const StallAccount account = simulation.pe().cpu().account();
+    const Picoseconds one = drained_at - Picoseconds(5'000'000);
+    EXPECT_EQ(simulation.latency(), drained_at);
+    EXPECT_EQ(account.of(TimeCause::idle), Picoseconds(5'000'000) - one);
+    EXPECT_EQ(account.total(), drained_at);
+    const traces::PathSummary path = simulation.critical_path();
+    EXPECT_EQ(path.causes[static_cast<std::size_t>(traces::PathCause::launch)], Picoseconds(5'000'000) - one);
+    EXPECT_EQ(path.causes[static_cast<std::size_t>(traces::PathCause::unexplained)], Picoseconds(0));
+  });
+}
+
+TEST(Launch, AgainKeepsTheSlotsOfQueuesAndGoesOnCountingMessages) {
+  in_child([] {
+    SystemConfig config;
+    config.cubes = 2;
+    config.pes_per_cube = 1;
+    config.pe.ipcq.depth = 2;
+    Simulation simulation(config);
+    const tl::Queues from_west{{Direction::west}, Bytes(64)};
+    const auto send = [](float value) {
+      return [value](tl::Context& tl) { tl.send(Direction::east, tl.full({4}, value, DType::f32)); };
+    };
+    const auto receive = [](std::int64_t at) {
+      return [at](tl::Context& tl) {
+        tl.store(HbmAddress(CubeId(1), Bytes(at)), tl.recv(Direction::west, {4}, DType::f32));
+      };
+    };
+    for (int i = 0; i < 3; ++i) {
+      tl::launch(simulation.pe(0), send(static_cast<float>(i)));
+      tl::launch(simulation.pe(1), receive(std::int64_t{0x1000} * i), tl::Policy::lazy, from_west);
+    }
+    EXPECT_EQ(refusal({&simulation.pe(1)}, {1, 1, 1}, {{Direction::west}, Bytes(128)}),
+              "launch: on PE 1, slots for messages from the west have 64 B since an earlier launch, not 128");
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(simulation.read(HbmAddress(CubeId(1), Bytes(0x1000 * i)), DType::f32, 1)[0], static_cast<float>(i));
+    }
   });
 }
 
@@ -189,14 +261,22 @@ TEST(Launch, AListWithAPeTwiceOrWithNoneIsRefused) {
 }
 
 // N20
-TEST(Launch, AfterTheSimulationHasBegunIsRefused) {
+TEST(Launch, AfterTheSimulationHasBegunFindsOnlySlotsThatWereDeclaredBefore) {
   in_child([] {
-    // Given a simulation that has begun, though no time has passed
-    Simulation simulation(one_cube(2));
+    SystemConfig config;
+    config.cubes = 2;
+    config.pes_per_cube = 1;
+    Simulation simulation(config);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
-    EXPECT_EQ(refusal({&simulation.pe(1)}, {1, 1, 1}), "launch: PE 1: the simulation has begun");
+    EXPECT_EQ(
+        refusal({&simulation.pe(1)}, {1, 1, 1}, {{Direction::west}, Bytes(64)}),
+        "launch: PE 1 has no slots for messages from the west: no launch before the simulation began has declared "
+        "them");
     EXPECT_FALSE(simulation.pe(1).cpu().has_program());
     EXPECT_EQ(simulation.system().ledger().state(), RunLedger::State::finished);  // there is nothing to wait for
+    EXPECT_EQ(refusal({&simulation.pe(1)}, {1, 1, 1}), "");
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+    EXPECT_TRUE(simulation.pe(1).cpu().drained());
   });
 }
 
@@ -206,7 +286,7 @@ TEST(Launch, FromAKernelIsAnErrorOfThatKernel) {
     Simulation simulation(one_cube(2));
     const std::string message =
         simulation.run_failing([&simulation](tl::Context&) { tl::launch(simulation.pe(1), [](tl::Context&) {}); });
-    EXPECT_EQ(message, "PE 0, program (0, 0, 0): launch: PE 1: the simulation has begun");
+    EXPECT_EQ(message, "PE 0, program (0, 0, 0): launch: PE 1: a kernel launches nothing");
   });
 }
 

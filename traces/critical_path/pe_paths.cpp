@@ -53,9 +53,7 @@ void remember(RingQueue<Path>& queue, const Path& path, std::size_t most) {
 PePaths::PePaths(PathPool& pool, PeId id, const PeConfig& config)
     : pool_(pool),
       dispatch_(Clock(config.clock)(config.scheduler.dispatch_latency)),
-      setup_(config.dma.setup),
       hop_(config.ipcq.hop_latency),
-      port_(config.dma.bandwidth),
       link_(config.ipcq.bandwidth),
       places_(static_cast<std::size_t>(
           std::max({config.gemm.queue_depth, config.math.queue_depth, config.dma.queue_depth}))),
@@ -88,6 +86,8 @@ void PePaths::waited(const ProgramWait& wait, Picoseconds to) {
       if (ended.path.at() == to && (first == nullptr || ended.sequence < first->sequence)) first = &ended;
     }
     if (waited && first != nullptr) program_ = first->path;
+  } else if (wait.cause == TimeCause::idle) {
+    program_ = extend(std::move(program_), to, PathCause::launch, pending_);
   } else if (const Path* path = path_of(wait.on, to)) {
     if (waited || is_operand(wait.cause)) program_ = *path;
   }
@@ -229,14 +229,13 @@ void PePaths::transferred(const Descriptor& operation, const TransferPhases& pha
 Path PePaths::set_up(const Station& station, const Flight& flight, const TransferPhases& phases) {
   const Path& before = latest({&station.requested, &station.last, &flight.path}, phases.setup_start);
   Path begun = extend(before, phases.setup_start, PathCause::dma_setup, flight);
-  return extend(std::move(begun), phases.setup_start + setup_, PathCause::dma_setup, flight);
+  return extend(std::move(begun), phases.setup_done, PathCause::dma_setup, flight);
 }
 
 Path PePaths::transfer(const Station& station, const Flight& flight, const TransferPhases& phases, const Path& set_up,
                        PathCause port) {
-  const Picoseconds moving = duration(flight.bytes, port_);
   const Picoseconds port_begins = std::max(station.last.at(), phases.first_data);
-  if (phases.end > port_begins + moving) {  // the memory was slower than the port
+  if (phases.end > port_begins + phases.port_time) {  // the memory was slower than the port
     const Picoseconds contention = std::min(phases.contention, phases.end - set_up.at());
     const Picoseconds service = std::max(phases.end - phases.first_data - contention, Picoseconds(0));
     Path eligible = extend(set_up, phases.end - service - contention, PathCause::memory, flight);

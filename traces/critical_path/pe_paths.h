@@ -132,9 +132,7 @@ class PePaths {
 
   PathPool& pool_;
   Picoseconds dispatch_;
-  Picoseconds setup_;
   Picoseconds hop_;
-  Bandwidth port_;
   Bandwidth link_;
   std::size_t places_;   ///< in the longest queue of an engine
   std::size_t returns_;  ///< of each kind that may be on their way to one sender
