@@ -31,8 +31,8 @@ struct Queues {
 using Drained = std::function<void(PeId pe)>;
 
 /// Program (x, y, z) has number x + X (y + Y z) and runs on PE (number mod PEs) of the list; the programs of one PE run
-/// in turn. A direction without a neighbour is ignored. Launches on a PE run in the order of the calls: the programs of a
-/// launch begin when those of the launches before it have drained. After the simulation has begun, a process of the
+/// in turn. A direction without a neighbour is ignored. Launches on a PE run in the order of the calls: the programs of
+/// a launch begin when those of the launches before it have drained. After the simulation has begun, a process of the
 /// user's may launch too (a kernel may not), or the caller between two calls of sc_start. A run that waits for such
 /// launches must be held (`RunLedger::hold`).
 ///
@@ -40,8 +40,8 @@ using Drained = std::function<void(PeId pe)>;
 /// declared before, and no larger ones.
 ///
 /// Throws std::invalid_argument, and launches nothing, when the grid, the list or the kernel is empty, when the list
-/// holds a PE twice, when a kernel calls, when a kernel has failed, when the slots do not fit into scratch, or when they
-/// do not exist and can no longer be made.
+/// holds a PE twice, when a kernel calls, when a kernel has failed, when the slots do not fit into scratch, or when
+/// they do not exist and can no longer be made.
 void launch(const std::vector<Pe*>& pes, const Grid& grid, const Kernel& kernel, Policy policy = Policy::lazy,
             const Queues& queues = {}, const Drained& drained = {});
 

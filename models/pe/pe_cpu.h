@@ -48,8 +48,8 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   /// Sets the queues of this PE, during elaboration.
   void set_queues(CreditProvider& queues) noexcept { queues_ = &queues; }
 
-  /// Adds a program. It begins now, or when the programs before it have drained; `drained`, if any, is called when it has
-  /// drained. A PE without a program is idle. Throws std::logic_error if `refusal()` gives a reason.
+  /// Adds a program. It begins now, or when the programs before it have drained; `drained`, if any, is called when it
+  /// has drained. A PE without a program is idle. Throws std::logic_error if `refusal()` gives a reason.
   void add_program(Program program, std::function<void()> drained = {});
   /// The reason why this PE takes no program: a kernel asks, or a kernel has failed. Empty if it takes one.
   [[nodiscard]] std::string refusal() const;
