@@ -14,6 +14,7 @@ ProtocolMonitor::ProtocolMonitor(const sc_core::sc_module_name& name, std::strin
   from_initiator_.register_transport_dbg(this, &ProtocolMonitor::debug);
   from_initiator_.register_get_direct_mem_ptr(this, &ProtocolMonitor::direct_memory);
   to_target_.register_nb_transport_bw(this, &ProtocolMonitor::backward);
+  to_target_.register_invalidate_direct_mem_ptr(this, &ProtocolMonitor::forget_direct_memory);
 }
 
 void ProtocolMonitor::require(bool condition, const char* rule) {
@@ -26,10 +27,11 @@ void ProtocolMonitor::check_time(Picoseconds at, Picoseconds& last, const char* 
   last = at;
 }
 
+/// An interconnect may change the address (14.8).
 void ProtocolMonitor::check_attributes(const Payload& payload, const Open& open) {
-  require(payload.get_command() == open.command && payload.get_address() == open.address &&
-              payload.get_data_ptr() == open.data && payload.get_data_length() == open.length,
-          "command, address, data pointer or length changed in flight");
+  require(payload.get_command() == open.command && payload.get_data_ptr() == open.data &&
+              payload.get_data_length() == open.length,
+          "command, data pointer or length changed in flight");
 }
 
 void ProtocolMonitor::see_begin_req(Payload& payload, Picoseconds at) {
@@ -42,8 +44,8 @@ void ProtocolMonitor::see_begin_req(Payload& payload, Picoseconds at) {
   require(payload.get_data_ptr() != nullptr && payload.get_data_length() > 0, "BEGIN_REQ without data");
   check_time(at, last_request_, "BEGIN_REQ earlier than a phase of the request before it");
   requesting_ = &payload;
-  open_[&payload] = Open{State::requested,       payload.get_command(),     payload.get_address(),
-                         payload.get_data_ptr(), payload.get_data_length(), at};
+  open_[&payload] =
+      Open{State::requested, payload.get_command(), payload.get_data_ptr(), payload.get_data_length(), at};
 }
 
 void ProtocolMonitor::see_end_req(Payload& payload, Picoseconds at) {
@@ -100,6 +102,8 @@ tlm::tlm_sync_enum ProtocolMonitor::forward(Payload& payload, tlm::tlm_phase& ph
     see_begin_req(payload, at);
   } else if (sent == tlm::END_RESP) {
     see_end_resp(payload, at);
+  } else if (is_ignorable(sent)) {
+    return to_target_->nb_transport_fw(payload, phase, delay);
   } else {
     require(false, "a phase on the forward path other than BEGIN_REQ and END_RESP");
   }
@@ -126,6 +130,8 @@ tlm::tlm_sync_enum ProtocolMonitor::backward(Payload& payload, tlm::tlm_phase& p
     see_end_req(payload, at);
   } else if (sent == tlm::BEGIN_RESP) {
     see_begin_resp(payload, at);
+  } else if (is_ignorable(sent)) {
+    return from_initiator_->nb_transport_bw(payload, phase, delay);
   } else {
     require(false, "a phase on the backward path other than END_REQ and BEGIN_RESP");
   }
@@ -149,11 +155,6 @@ void ProtocolMonitor::blocking(Payload& payload, sc_core::sc_time& delay) {
           "b_transport with a response status other than TLM_INCOMPLETE_RESPONSE");
   to_target_->b_transport(payload, delay);
   require(payload.get_response_status() != tlm::TLM_INCOMPLETE_RESPONSE, "b_transport returned without a response");
-}
-
-bool ProtocolMonitor::direct_memory(Payload& payload, tlm::tlm_dmi& dmi) {
-  require(false, "a direct memory pointer was asked for");
-  return to_target_->get_direct_mem_ptr(payload, dmi);
 }
 
 void MonitoringConnector::connect(InitiatorSocket& initiator, TargetSocket& target, const std::string& name) {

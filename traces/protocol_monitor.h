@@ -30,7 +30,6 @@ class ProtocolMonitor : public sc_core::sc_module {
   struct Open {
     State state = State::requested;
     tlm::tlm_command command = tlm::TLM_IGNORE_COMMAND;
-    std::uint64_t address = 0;
     const unsigned char* data = nullptr;
     unsigned length = 0;
     Picoseconds last;  ///< phase so far
@@ -40,7 +39,10 @@ class ProtocolMonitor : public sc_core::sc_module {
   tlm::tlm_sync_enum backward(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay);
   void blocking(Payload& payload, sc_core::sc_time& delay);
   unsigned debug(Payload& payload) { return to_target_->transport_dbg(payload); }
-  bool direct_memory(Payload& payload, tlm::tlm_dmi& dmi);
+  bool direct_memory(Payload& payload, tlm::tlm_dmi& dmi) { return to_target_->get_direct_mem_ptr(payload, dmi); }
+  void forget_direct_memory(sc_dt::uint64 first, sc_dt::uint64 last) {
+    from_initiator_->invalidate_direct_mem_ptr(first, last);
+  }
 
   void see_begin_req(Payload& payload, Picoseconds at);
   void see_end_req(Payload& payload, Picoseconds at);

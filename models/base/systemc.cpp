@@ -7,6 +7,10 @@ std::string name_of_current_process() {
   return current.valid() ? current.name() : "what is no process";
 }
 
+void report_error(const char* type, const std::string& instance, const std::string& text) {
+  SC_REPORT_ERROR(type, (instance + ": " + text).c_str());
+}
+
 bool simulation_has_begun() {
   switch (sc_core::sc_get_status()) {
     case sc_core::SC_ELABORATION:
@@ -21,7 +25,7 @@ bool simulation_has_begun() {
 
 void require_picosecond_resolution() {
   if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1.0, sc_core::SC_PS)) {
-    SC_REPORT_ERROR("kernwave/time",
+    SC_REPORT_ERROR(report_type::configuration,
                     "the time resolution must be 1 ps, SystemC's default: "
                     "remove the call of sc_set_time_resolution");
   }

@@ -25,6 +25,22 @@ using Payload = tlm::tlm_generic_payload;
 using InitiatorSocket = tlm::tlm_initiator_socket<>;
 using TargetSocket = tlm::tlm_target_socket<>;
 
+/// Message types of the errors that the model reports through SystemC, by which a report handler tells them apart; the
+/// instance stands in the text.
+namespace report_type {
+inline constexpr const char* kernel = "kernwave/kernel";                ///< a kernel has failed
+inline constexpr const char* protocol = "kernwave/protocol";            ///< a module breaks the base protocol
+inline constexpr const char* configuration = "kernwave/configuration";  ///< a value of which no machine can be made
+}  // namespace report_type
+
+/// Reports an error of that type, "instance: text".
+void report_error(const char* type, const std::string& instance, const std::string& text);
+
+/// A phase that extends the base protocol: whoever does not know it ignores it (IEEE 1666-2011, 15.2.5).
+[[nodiscard]] inline bool is_ignorable(const tlm::tlm_phase& phase) noexcept {
+  return static_cast<unsigned>(phase) > static_cast<unsigned>(tlm::END_RESP);
+}
+
 /// Times are kept as integers of 1 ps, SystemC's default resolution (checked once by `require_picosecond_resolution`).
 [[nodiscard]] inline sc_core::sc_time to_sc_time(Picoseconds time) {
   if (time == Picoseconds(0)) return sc_core::SC_ZERO_TIME;

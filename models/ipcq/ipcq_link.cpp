@@ -12,7 +12,9 @@ IpcqLink::Pair::Pair(std::int64_t id, IpcqLink& link)
 
 IpcqLink::IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config, std::int64_t pairs)
     : sc_module(name), hop_(config.hop_latency), timing_(config.timing), stream_(config.bandwidth) {
-  if (config.hop_latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the hop must be at least 1 ps");
+  if (config.hop_latency < Picoseconds(1)) {
+    report_error(report_type::configuration, this->name(), "the hop must be at least 1 ps");
+  }
   for (std::int64_t id = 0; id < pairs; ++id) pairs_.add(id, *this);
 }
 

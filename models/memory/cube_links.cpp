@@ -17,7 +17,9 @@ namespace {
 
 CubeLinks::CubeLinks(const sc_core::sc_module_name& name, const SystemConfig& config)
     : sc_module(name), config_(config.interconnect), channels_per_cube_(2 * config.pes_per_cube) {
-  if (config_.hop_latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the latency of a hop must be at least 1 ps");
+  if (config_.hop_latency < Picoseconds(1)) {
+    report_error(report_type::configuration, this->name(), "the latency of a hop must be at least 1 ps");
+  }
   TargetPort::Client& requests = *this;
   InitiatorPort::Client& responses = *this;
   for (std::int64_t id = 0; id < channels_per_cube_ * config.cubes; ++id) {

@@ -27,9 +27,12 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
       requests_(static_cast<std::size_t>(ports)),
       bytes_per_channel_(static_cast<std::size_t>(config.channels)) {
   if (config.capacity > Bytes(HbmAddress::cube_bytes)) {
-    SC_REPORT_ERROR(this->name(), "the capacity must be at most 1 TiB: an address has 40 bits for it");
+    report_error(report_type::configuration, this->name(),
+                 "the capacity must be at most 1 TiB: an address has 40 bits for it");
   }
-  if (config.latency < Picoseconds(1)) SC_REPORT_ERROR(this->name(), "the latency must be at least 1 ps");
+  if (config.latency < Picoseconds(1)) {
+    report_error(report_type::configuration, this->name(), "the latency must be at least 1 ps");
+  }
   TargetPort::Client& client = *this;
   for (std::int64_t id = 0; id < ports; ++id) {
     const std::string port_name = "port" + std::to_string(id);

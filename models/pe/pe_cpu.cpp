@@ -192,11 +192,10 @@ bool PeCpu::response_ahead(InitiatorPort& /*port*/, Payload& payload, Picosecond
 /// An announced end is a promise.
 void PeCpu::note_response(const Command& command, Picoseconds at) {
   if (command.report.announced_end.value_or(at) == at) return;
-  SC_REPORT_ERROR(commands_.socket().name(),
-                  fmt::format("{} was announced to end at {} ps and is answered for {} ps: a link that changes the "
-                              "times of a response is not time-transparent",
-                              describe(command.descriptor), command.report.announced_end->count(), at.count())
-                      .c_str());
+  report_error(report_type::protocol, commands_.socket().name(),
+               fmt::format("{} was announced to end at {} ps and is answered for {} ps: a link that changes the "
+                           "times of a response is not time-transparent",
+                           describe(command.descriptor), command.report.announced_end->count(), at.count()));
 }
 
 void PeCpu::catch_up() {

@@ -65,6 +65,11 @@ PeScheduler::PeScheduler(const sc_core::sc_module_name& name, const PeConfig& co
 }
 
 std::optional<Picoseconds> PeScheduler::request(TargetPort& /*port*/, Payload& payload, Picoseconds at) {
+  if (const auto status = command_status(payload); status != tlm::TLM_OK_RESPONSE) {
+    payload.set_response_status(status);
+    commands_.respond(payload, at);
+    return at;
+  }
   if (!places_.is_next_known()) {
     keep(payload);
     return std::nullopt;

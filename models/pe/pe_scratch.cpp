@@ -14,7 +14,8 @@ PeScratch::PeScratch(const sc_core::sc_module_name& name, const ScratchConfig& c
       bytes_(mode == DataMode::full ? allocated(static_cast<std::size_t>(config.capacity.count()))
                                     : mapped(static_cast<std::size_t>(config.capacity.count()))) {
   if (config.capacity > Bytes(std::numeric_limits<std::uint32_t>::max())) {
-    SC_REPORT_ERROR(this->name(), "the capacity must be below 4 GiB: an address of scratch has 32 bits");
+    report_error(report_type::configuration, this->name(),
+                 "the capacity must be below 4 GiB: an address of scratch has 32 bits");
   }
 }
 

@@ -45,7 +45,7 @@ void UserEngine::begin_service() {
 
 void UserEngine::response(InitiatorPort& /*port*/, Payload& payload) {
   if (in_flight_.front().command != &payload) {
-    SC_REPORT_ERROR(name(), "the engine answers a command before those that came before it");
+    report_error(report_type::protocol, name(), "the engine answers a command before those that came before it");
   }
   if (!in_flight_.front().has_place) has_place(now());
   if (data_ == EngineData::model && payload.is_response_ok()) compute(descriptor_of(payload));

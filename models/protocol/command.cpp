@@ -5,8 +5,8 @@ namespace kernwave {
 Command& CommandPool::acquire(const Descriptor& descriptor, std::uint64_t address) {
   Command& command = PayloadPool::acquire();
   command.descriptor = descriptor;
-  prepare(command, tlm::TLM_WRITE_COMMAND, address,
-          reinterpret_cast<unsigned char*>(&command.descriptor), sizeof(Descriptor));
+  prepare(command, tlm::TLM_WRITE_COMMAND, address, reinterpret_cast<unsigned char*>(&command.descriptor),
+          sizeof(Descriptor));
   command.report.start = Picoseconds(0);
   command.report.end = Picoseconds(0);
   command.report.awaited = false;

@@ -52,6 +52,15 @@ class Command : public Payload {
   bool end_is_taken = false;  ///< the issuer goes by the end that was announced
 };
 
+/// How a doorbell answers a payload that is no command, before anybody looks at its bytes; TLM_OK_RESPONSE: it is one,
+/// a WRITE of a whole descriptor. Whether its address is a doorbell is for the list of engines to say.
+[[nodiscard]] inline tlm::tlm_response_status command_status(const Payload& payload) noexcept {
+  if (!payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
+  if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  const bool is_whole = payload.get_data_length() == sizeof(Descriptor) && payload.get_data_ptr() != nullptr;
+  return is_whole ? tlm::TLM_OK_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE;
+}
+
 /// The descriptor that a payload on a command socket carries.
 [[nodiscard]] inline const Descriptor& descriptor_of(const Payload& payload) {
   return *reinterpret_cast<const Descriptor*>(payload.get_data_ptr());

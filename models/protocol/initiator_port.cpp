@@ -19,7 +19,8 @@ void InitiatorPort::send(Payload& payload, Picoseconds delay) {
     return;
   }
   if (status == tlm::TLM_UPDATED && phase != tlm::BEGIN_RESP) {
-    SC_REPORT_ERROR(socket_.name(), "the target answered BEGIN_REQ with a phase that the base protocol forbids");
+    report_error(report_type::protocol, socket_.name(),
+                 "the target answered BEGIN_REQ with a phase that the base protocol forbids");
   }
   // BEGIN_RESP or early completion: the end of the request phase is implied.
   const Picoseconds at = now() + to_picoseconds(annotated);
@@ -37,14 +38,15 @@ void InitiatorPort::send(Payload& payload, Picoseconds delay) {
 tlm::tlm_sync_enum InitiatorPort::nb_transport_bw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase == tlm::END_REQ) {
     if (requesting_ != &payload) {
-      SC_REPORT_ERROR(socket_.name(), "END_REQ for a request that is not in its request phase");
+      report_error(report_type::protocol, socket_.name(), "END_REQ for a request that is not in its request phase");
     }
     end_request(now() + to_picoseconds(delay));
     client_.request_accepted(*this);
     return tlm::TLM_ACCEPTED;
   }
+  if (is_ignorable(phase)) return tlm::TLM_ACCEPTED;
   if (phase != tlm::BEGIN_RESP) {
-    SC_REPORT_ERROR(socket_.name(), "a phase on the backward path that the base protocol forbids");
+    report_error(report_type::protocol, socket_.name(), "a phase on the backward path that the base protocol forbids");
   }
   if (requesting_ == &payload) {
     end_request(now() + to_picoseconds(delay));

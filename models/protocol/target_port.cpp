@@ -15,11 +15,12 @@ void TargetPort::next_response() {
 
 tlm::tlm_sync_enum TargetPort::nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (phase == tlm::BEGIN_REQ) return begin_request(payload, phase, delay);
+  if (is_ignorable(phase)) return tlm::TLM_ACCEPTED;
   if (phase != tlm::END_RESP) {
-    SC_REPORT_ERROR(socket_.name(), "a phase on the forward path that the base protocol forbids");
+    report_error(report_type::protocol, socket_.name(), "a phase on the forward path that the base protocol forbids");
   }
   if (!awaiting_end_resp_ || responses_.front().payload != &payload) {
-    SC_REPORT_ERROR(socket_.name(), "END_RESP for a response that was not sent");
+    report_error(report_type::protocol, socket_.name(), "END_RESP for a response that was not sent");
   }
   responses_.pop_front();
   payload.release();
@@ -29,11 +30,13 @@ tlm::tlm_sync_enum TargetPort::nb_transport_fw(Payload& payload, tlm::tlm_phase&
 
 tlm::tlm_sync_enum TargetPort::begin_request(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) {
   if (!payload.has_mm()) {
-    SC_REPORT_ERROR(socket_.name(),
-                    "BEGIN_REQ with a payload that has no memory manager: non-blocking transport needs one "
-                    "(IEEE 1666, 14.5); use b_transport for a payload on the stack");
+    report_error(report_type::protocol, socket_.name(),
+                 "BEGIN_REQ with a payload that has no memory manager: non-blocking transport needs one "
+                 "(IEEE 1666, 14.5); use b_transport for a payload on the stack");
   }
-  if (withheld_ != nullptr) SC_REPORT_ERROR(socket_.name(), "BEGIN_REQ before END_REQ of the request before it");
+  if (withheld_ != nullptr) {
+    report_error(report_type::protocol, socket_.name(), "BEGIN_REQ before END_REQ of the request before it");
+  }
   payload.acquire();
   const Picoseconds current = now();
   const Picoseconds at = current + to_picoseconds(delay);

@@ -10,6 +10,11 @@ RunLedger::RunLedger() {
   options.dont_initialize();
   options.set_sensitivity(&quiet_);
   sc_core::sc_spawn([this] { look_for_deadlock(); }, sc_core::sc_gen_unique_name("look_for_deadlock"), &options);
+  sc_core::sc_spawn_options of_failures;
+  of_failures.spawn_method();
+  of_failures.dont_initialize();
+  of_failures.set_sensitivity(&failed_);
+  sc_core::sc_spawn([this] { report_failure(); }, sc_core::sc_gen_unique_name("report_failure"), &of_failures);
 }
 
 /// A delta cycle after the last activity ended: a kernel that it woke has become one by now. If a kernel was ahead of
@@ -37,7 +42,14 @@ void RunLedger::release() {
 
 void RunLedger::kernel_failed(PeId pe, const std::string& message) {
   failures_.push_back({pe, message});
+  if (!watched_) failed_.notify(sc_core::SC_ZERO_TIME);
   finished_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void RunLedger::report_failure() {
+  if (reported_) return;
+  reported_ = true;
+  SC_REPORT_ERROR(report_type::kernel, failures_.front().message.c_str());
 }
 
 void RunLedger::model_failed(const std::string& message) { failures_.push_back({std::nullopt, message}); }

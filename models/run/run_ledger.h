@@ -45,6 +45,10 @@ class RunLedger {
   void add_kernel_process(const sc_core::sc_process_b* process) { kernel_processes_.push_back(process); }
   void kernel_failed(PeId pe, const std::string& message);
   void model_failed(const std::string& message);
+  /// The caller of this says how the run has ended (`run_to_end`). Otherwise a kernel that fails is reported to SystemC
+  /// as an error of type "kernwave/kernel", once, by a process of the ledger.
+  void set_watched(bool is) noexcept { watched_ = is; }
+  [[nodiscard]] bool watched() const noexcept { return watched_; }
 
   /// Ends the run at this instant, on request from outside the model.
   void interrupt() {
@@ -85,6 +89,7 @@ class RunLedger {
 
  private:
   void look_for_deadlock();
+  void report_failure();
 
   SimulatedTime now;
   CurrentProcess current_process_;
@@ -93,12 +98,15 @@ class RunLedger {
   Picoseconds no_progress_limit_ = RunConfig{}.no_progress_limit;
   std::int64_t running_ = 0;
   std::int64_t activities_ = 0;
+  bool watched_ = false;
+  bool reported_ = false;
   bool deadlocked_ = false;
   bool interrupted_ = false;
   Picoseconds end_;
   std::vector<Failure> failures_;
   sc_core::sc_event finished_;
   sc_core::sc_event quiet_;
+  sc_core::sc_event failed_;
 };
 
 }  // namespace kernwave

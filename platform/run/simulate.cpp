@@ -77,6 +77,10 @@ constexpr std::string_view failure_key = "simulation_error";
       return deadlock_message(system);
     case RunEnd::no_progress:
       return no_progress_message(system);
+    case RunEnd::stopped:
+      return with_waits("stopped: a module has called sc_stop, and these kernels have not ended:", system);
+    case RunEnd::paused:
+      return with_waits("paused: a module has called sc_pause, and these kernels have not ended:", system);
     case RunEnd::finished:
     case RunEnd::interrupted:
       break;
@@ -111,6 +115,10 @@ void fail_if_bad(RunEnd end, const System& system, const RunChecks& checks, cons
       return {false, "interrupted", now()};
     case RunEnd::no_progress:
       return {false, "no progress", now()};
+    case RunEnd::stopped:
+      return {false, "stopped", now()};
+    case RunEnd::paused:
+      return {false, "paused", now()};
     case RunEnd::deadlocked:
       break;
   }
@@ -138,6 +146,7 @@ struct TimedRun {
     };
   }
   const HostWatch watch(system.ledger(), interrupts, report);
+  system.ledger().set_watched(true);  // in the last words below too
   const auto begin = std::chrono::steady_clock::now();
   const RunEnd end = run_to_end(system.ledger());
   const std::chrono::duration<double> host = std::chrono::steady_clock::now() - begin;

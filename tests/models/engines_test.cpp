@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "models/base/systemc.h"
 #include "models/pe/pe_scheduler.h"
 #include "models/protocol/engine.h"
 #include "tests/support/at_initiator.h"
@@ -24,6 +25,23 @@ using testing::StubTiming;
 
 /// An engine that a list takes.
 [[nodiscard]] AddedEngine sorter() { return {0x6000, "sorter", "Sorter", "sorting engine"}; }
+
+/// An engine that takes any command, in 60 ns.
+class AnyEngine : public sc_core::sc_module {
+ public:
+  explicit AnyEngine(const sc_core::sc_module_name& name) : sc_module(name), socket("socket") {
+    socket.register_b_transport(this, &AnyEngine::serve);
+  }
+  tlm_utils::simple_target_socket<AnyEngine> socket;
+  std::vector<std::uint64_t> doorbells;
+
+ private:
+  void serve(Payload& payload, sc_core::sc_time& delay) {
+    doorbells.push_back(payload.get_address());
+    delay += to_sc_time(Picoseconds(60'000));
+    payload.set_response_status(tlm::TLM_OK_RESPONSE);
+  }
+};
 
 TEST(Engines, HaveTheirDoorbellsInSteps) {
   EXPECT_EQ(doorbell(Engine::dma_read), 0x0000U);
@@ -102,28 +120,62 @@ TEST(EngineLists, LeadTheSchedulerToAnAddedEngine) {
     StubMemory dma("dma", AnswerStyle::completed_annotated, timing);
     StubMemory compute("compute", AnswerStyle::completed_annotated, timing);
     StubMemory queues("queues", AnswerStyle::completed_annotated, timing);
-    StubMemory own("own", AnswerStyle::completed_annotated, timing);
+    AnyEngine own("own");
     program.socket().bind(scheduler.command_socket());
     scheduler.engine_socket(Engine::dma_read).bind(dma.read_socket());
     scheduler.engine_socket(Engine::dma_write).bind(dma.write_socket());
     scheduler.engine_socket(Engine::gemm).bind(compute.read_socket());
     scheduler.engine_socket(Engine::math).bind(compute.write_socket());
     scheduler.engine_socket(Engine::ipcq).bind(queues.read_socket());
-    scheduler.engine_socket(added).bind(own.read_socket());
-    AtInitiator idle("idle");  // the stubs have a second socket each
-    idle.socket().bind(own.write_socket());
+    scheduler.engine_socket(added).bind(own.socket);  // the stubs have a second socket each
     AtInitiator idle_too("idle_too");
     idle_too.socket().bind(queues.write_socket());
 
-    const auto& command = program.write(Picoseconds(0), HbmAddress(0x6000), {1, 2, 3, 4});
-    const auto& stray = program.write(Picoseconds(500'000), HbmAddress(0x7000), {1, 2, 3, 4});
+    const std::vector<std::uint8_t> descriptor(sizeof(Descriptor));
+    const auto& command = program.write(Picoseconds(0), HbmAddress(0x6000), descriptor);
+    const auto& stray = program.write(Picoseconds(500'000), HbmAddress(0x7000), descriptor);
     sc_core::sc_start();
 
     // By hand: 2 cycles of dispatch, and 60 ns of the engine's own.
     EXPECT_EQ(command.response, Picoseconds(2'000 + 60'000));
     EXPECT_EQ(command.status(), tlm::TLM_OK_RESPONSE);
-    EXPECT_EQ(own.bytes().at(0x6003), 4);
+    EXPECT_EQ(own.doorbells, (std::vector<std::uint64_t>{0x6000}));
     EXPECT_EQ(stray.status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+  });
+}
+
+// A doorbell looks at a payload before it looks at its bytes.
+TEST(Doorbells, AnswerWhatIsNoCommandWithAnError) {
+  in_child([] {
+    AtInitiator program("program");
+    PeConfig config;
+    RunLedger ledger;
+    const EngineList list;
+    PeScheduler scheduler("scheduler", config, ledger, list);
+    StubMemory dma("dma", AnswerStyle::completed_at_once);
+    StubMemory gemm("gemm", AnswerStyle::completed_at_once);
+    AnyEngine math("math");
+    StubMemory queues("queues", AnswerStyle::completed_at_once);
+    AtInitiator idle("idle");
+    idle.socket().bind(queues.write_socket());
+    program.socket().bind(scheduler.command_socket());
+    scheduler.engine_socket(Engine::dma_read).bind(dma.read_socket());
+    scheduler.engine_socket(Engine::dma_write).bind(dma.write_socket());
+    scheduler.engine_socket(Engine::gemm).bind(gemm.read_socket());
+    scheduler.engine_socket(Engine::math).bind(math.socket);
+    AtInitiator idle_too("idle_too");
+    idle_too.socket().bind(gemm.write_socket());
+    scheduler.engine_socket(Engine::ipcq).bind(queues.read_socket());
+    const std::vector<std::uint8_t> whole(sizeof(Descriptor));
+    const auto& command = program.write(Picoseconds(0), HbmAddress(0x3000), whole);
+    const auto& shorter = program.write(Picoseconds(100'000), HbmAddress(0x3000), {1, 2, 3, 4});
+    const auto& read = program.read(Picoseconds(200'000), HbmAddress(0x3000), Bytes(sizeof(Descriptor)));
+    const auto& between = program.write(Picoseconds(300'000), HbmAddress(0x3008), whole);
+    sc_core::sc_start();
+    EXPECT_EQ(command.status(), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(shorter.status(), tlm::TLM_BURST_ERROR_RESPONSE);
+    EXPECT_EQ(read.status(), tlm::TLM_COMMAND_ERROR_RESPONSE);
+    EXPECT_EQ(between.status(), tlm::TLM_ADDRESS_ERROR_RESPONSE);
   });
 }
 

@@ -371,5 +371,85 @@ TEST(RunEnd, ADeadlockedDrainIsToldFromADeadlockedWait) {
   });
 }
 
+// ---- a simulation that the user drives, stops or pauses
+
+void fails(tl::Context& tl) { tl.zeros({0}, DType::f32); }
+
+/// What reports of the type "kernwave/kernel" do, with a simulation that the test starts itself.
+[[nodiscard]] std::string report_of_a_failure(sc_core::sc_actions actions) {
+  sc_core::sc_report_handler::set_actions(report_type::kernel, actions);
+  Simulation simulation(one_cube(2));
+  tl::launch({&simulation.pe(0), &simulation.pe(1)}, {2, 1, 1}, fails);
+  std::string text;
+  try {
+    sc_core::sc_start(to_sc_time(Picoseconds(1'000'000)));
+  } catch (const sc_core::sc_report& report) {
+    text = std::string(report.get_msg_type()) + ": " + report.get_msg();
+  }
+  EXPECT_EQ(simulation.system().ledger().failures().size(), 2U);
+  return text;
+}
+
+TEST(RunEnd, AKernelThatFailsUnderTheUsersOwnStartIsReportedOnceUnderAStableType) {
+  in_child([] {
+    const std::string text = report_of_a_failure(sc_core::SC_THROW);
+    EXPECT_EQ(text.substr(0, text.find(" at")), "kernwave/kernel: PE 0, zeros") << text;
+    EXPECT_EQ(sc_core::sc_report_handler::get_count(sc_core::SC_ERROR), 1);
+  });
+}
+
+TEST(RunEnd, AReportActionTurnsThatOff) {
+  in_child([] {
+    EXPECT_EQ(report_of_a_failure(sc_core::SC_DO_NOTHING), "");
+    EXPECT_EQ(now(), Picoseconds(1'000'000));
+  });
+}
+
+TEST(RunEnd, WhoRunsToTheEndIsToldByItsValueAlone) {
+  in_child([] {
+    Simulation simulation;
+    tl::launch(simulation.pe(), fails);
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::failed);
+    EXPECT_EQ(sc_core::sc_report_handler::get_count(sc_core::SC_ERROR), 0);
+  });
+}
+
+void loads(tl::Context& tl) { tl.load(HbmAddress(0), {64, 128}, DType::f16); }  // until 258 ns
+
+TEST(RunEnd, AUsersPauseIsToldAndTheRunGoesOnWhenAskedTo) {
+  for (const Picoseconds limit : {Picoseconds(0), RunConfig{}.no_progress_limit}) {
+    in_child([limit] {
+      Simulation simulation;
+      simulation.system().ledger().set_no_progress_limit(limit);
+      sc_core::sc_spawn([] {
+        sc_core::wait(to_sc_time(Picoseconds(100'000)));
+        sc_core::sc_pause();
+      });
+      tl::launch(simulation.pe(), loads);
+      EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::paused);
+      EXPECT_EQ(now(), Picoseconds(100'000));
+      EXPECT_FALSE(simulation.pe().cpu().drained());
+      EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+      EXPECT_EQ(simulation.latency(), Picoseconds(258'000));
+    });
+  }
+}
+
+TEST(RunEnd, AUsersStopIsToldFromADeadlock) {
+  for (const Picoseconds limit : {Picoseconds(0), RunConfig{}.no_progress_limit}) {
+    in_child([limit] {
+      Simulation simulation;
+      simulation.system().ledger().set_no_progress_limit(limit);
+      sc_core::sc_spawn([] {
+        sc_core::wait(to_sc_time(Picoseconds(100'000)));
+        sc_core::sc_stop();
+      });
+      tl::launch(simulation.pe(), loads);
+      EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::stopped);
+      EXPECT_EQ(now(), Picoseconds(100'000));
+    });
+  }
+}
+
 }  // namespace
 }  // namespace kernwave::run_end_test
