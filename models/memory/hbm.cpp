@@ -13,12 +13,26 @@ namespace {
   return HbmRegion{HbmAddress(payload.get_address()), 1, length, length};
 }
 
+/// Before anything is made of it.
+[[nodiscard]] const HbmConfig& checked(const HbmConfig& config, const std::string& instance) {
+  const auto require = [&instance](bool condition, const char* rule) {
+    if (!condition) report_error(report_type::configuration, instance, rule);
+  };
+  require(config.channels >= 1, "there must be at least one channel");
+  require(config.bandwidth > Bandwidth(0) && config.efficiency > PartsPerMillion(0), "the bandwidth must be above 0");
+  require(config.interleave > Bytes(0), "the interleave must be at least one byte");
+  require(config.capacity <= Bytes(HbmAddress::cube_bytes),
+          "the capacity must be at most 1 TiB: an address has 40 bits for it");
+  require(config.latency >= Picoseconds(1), "the latency must be at least 1 ps");
+  return config;
+}
+
 }  // namespace
 
 Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& config, DataMode mode, std::int64_t ports)
     : sc_module(name),
       cube_(cube),
-      config_(config),
+      config_(checked(config, this->name())),
       mode_(mode),
       map_(config.channels, config.interleave),
       idle_channel_(ByteTime(config.bandwidth, config.efficiency, config.channels)),
@@ -26,13 +40,6 @@ Hbm::Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& conf
       statistics_(static_cast<std::size_t>(config.channels)),
       requests_(static_cast<std::size_t>(ports)),
       bytes_per_channel_(static_cast<std::size_t>(config.channels)) {
-  if (config.capacity > Bytes(HbmAddress::cube_bytes)) {
-    report_error(report_type::configuration, this->name(),
-                 "the capacity must be at most 1 TiB: an address has 40 bits for it");
-  }
-  if (config.latency < Picoseconds(1)) {
-    report_error(report_type::configuration, this->name(), "the latency must be at least 1 ps");
-  }
   TargetPort::Client& client = *this;
   for (std::int64_t id = 0; id < ports; ++id) {
     const std::string port_name = "port" + std::to_string(id);

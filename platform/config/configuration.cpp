@@ -348,6 +348,29 @@ Configuration load_configuration(const ConfigurationRequest& request) {
   return loader.finish();
 }
 
+ConfigurationCheck check(const SystemConfig& system) {
+  ConfigurationCheck found;
+  std::vector<std::string_view> faulty;
+  for (const Key& key : all_keys()) {
+    const std::string value = key.type.print(key, key.member.get(system));
+    try {
+      (void)key.type.read(key, written_value_of(value));
+    } catch (const ParseError& error) {
+      faulty.push_back(key.path);
+      found.problems.push_back(
+          {"", 0, std::string(key.path), fmt::format("{} (allowed: {})", error.what(), key.type.allowed(key))});
+    }
+  }
+  for (const Rule& rule : configuration_rules()) {
+    const bool would_mislead =
+        std::find_first_of(rule.keys.begin(), rule.keys.end(), faulty.begin(), faulty.end()) != rule.keys.end();
+    if (would_mislead) continue;
+    if (auto violation = rule.violation(system)) found.problems.push_back({"", 0, "", std::move(*violation)});
+  }
+  if (found.problems.empty()) found.warnings = warnings_of(system);
+  return found;
+}
+
 namespace {
 
 /// A key of either kind, as it is shown to people.

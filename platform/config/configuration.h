@@ -48,6 +48,15 @@ struct Configuration {
 /// `preset`, or on ahbm. Throws ConfigurationError with all problems at once.
 [[nodiscard]] Configuration load_configuration(const ConfigurationRequest& request);
 
+/// What the command line would say of values that a program has set.
+struct ConfigurationCheck {
+  std::vector<Problem> problems;      ///< values outside of their limits, impossible combinations; no file, no line
+  std::vector<std::string> warnings;  ///< legal, but probably not intended; none where there are problems
+};
+
+/// Checks a configuration that was made in code, before a machine is made of it.
+[[nodiscard]] ConfigurationCheck check(const SystemConfig& system);
+
 /// The complete resolved configuration as a commented TOML file, which loads back to the same values.
 [[nodiscard]] std::string to_toml(const Configuration& configuration);
 
