@@ -135,9 +135,9 @@ void add_outputs(CLI::App& app, OutputRequest& outputs) {
       .needs(vcd);
   add_file("--timeline", outputs.timeline, "Write a timeline for Perfetto; compressed if the name ends with .gz");
   add_file("--op-log", outputs.op_log, "Write a row for each operation: .sqlite, .db or .csv");
-  app.add_flag("--critical-path", outputs.critical_path, "Find what the latency consists of");
+  app.add_flag("--critical-path", outputs.critical_path, "Find what every picosecond of the latency was spent on");
   app.add_flag("--verify-what-if", outputs.verify_what_if,
-               "Simulate what the critical path foretells (implies --critical-path)");
+               "Simulate the predictions of the critical path (implies --critical-path)");
   CLI::Option* report = add_file("--report", outputs.report, "Write a report in HTML to this file");
   add_time(
       app, "--report-from", [&outputs](Picoseconds time) { outputs.report_from = time; },
@@ -151,7 +151,7 @@ void add_outputs(CLI::App& app, OutputRequest& outputs) {
 
 void add_checks(CLI::App& app, CheckRequest& checks) {
   app.add_flag("--strict", checks.strict, "Warnings are errors; look for races without data too");
-  app.add_flag("--trap-nan", checks.trap_nan, "End the run where its first NaN is born");
+  app.add_flag("--trap-nan", checks.trap_nan, "End the run at its first NaN");
 }
 
 /// Two flags of their own: CLI11 answers "--flag=word" with exceptions of the standard library where one flag negates
@@ -193,7 +193,8 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   const std::function<void()> take_causal = add_causal(sub, workload.causal);
   add_choice(sub, "--kv-layout", workload.kv_layout, layouts, "K and V as [H, S, D] (default) or [S, H, D]");
   add_choice(sub, "--dtype", workload.dtype, dtypes, "Storage type (default f16)");
-  add_count(sub, "--tile", workload.tile, "Keys a step (default: 512 decode, 128 prefill, less if scratch is short)");
+  add_count(sub, "--tile", workload.tile,
+            "Keys of one step (default: 512 decode, 128 prefill, less if scratch is short)");
   add_choice(sub, "--kv", workload.kv, kv_sources,
              "K and V by loads and dots (default), or by composites that stream them");
   sub.add_flag("--lse", workload.lse, "Also store ln(sum(exp(scores))) of every row, and check it");
@@ -207,7 +208,7 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_count(sub, "--k", workload.k, "gemm: columns of A, rows of B");
   add_choice(sub, "--policy", run.policy, policies, "When the program waits (default lazy)");
   add_choice(sub, "--data", run.data, data_modes, "Compute and check results (full, default), or time alone (none)");
-  add_count(sub, "--seed", workload.seed, "Of the random inputs (default 1)");
+  add_count(sub, "--seed", workload.seed, "Seed of the random inputs (default 1)");
   add_configuration(sub, run.configuration);
   add_checks(sub, run.checks);
   add_outputs(sub, run.outputs);

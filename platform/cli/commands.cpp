@@ -114,8 +114,8 @@ int carry_out(const ListCommand& list, const Invocation& invocation) {
   invocation.print(
       "\nPolicies (--policy)\n"
       "  blocking                      every operation waits for its completion where it is issued\n"
-      "  lazy                          loads, stores and sends do not: a load is awaited where it is first used\n"
-      "  stall_on_use                  nothing does: every result is awaited where it is first used\n");
+      "  lazy                          loads, stores and sends do not wait there: a load is awaited at its first use\n"
+      "  stall_on_use                  no operation waits at issue: every result is awaited at its first use\n");
   return good;
 }
 

@@ -80,7 +80,7 @@ constexpr std::array<CauseWords, 12> cause_words = {{
     {"memory_order", "waiting for earlier accesses to the same bytes of HBM",
      "Accesses to the same bytes of HBM follow each other: keep the value in scratch between them."},
     {"drain", "draining the last operations",
-     "The end weighs much: the last results leave when nothing else is left to do. A longer run hides it."},
+     "The drain is a large share: nothing else goes on while the last results are stored. A longer run hides it."},
     {"idle", "being done while other PEs still ran",
      "PEs end at different times: share the work more evenly, or begin with the longest part."},
 }};
@@ -121,7 +121,7 @@ struct CauseShare {
   const std::string latency = time_text(result.at("latency_ps").as_int());
   const BindingBound bound = binding_bound(result);
   if (!is_complete(result)) return fmt::format("Stopped after {} of simulated time.", latency);
-  if (bound.picoseconds == 0) return fmt::format("Latency is {}; the work itself compels nothing.", latency);
+  if (bound.picoseconds == 0) return fmt::format("Latency is {}; no lower bound of the work applies.", latency);
   const std::string words = bound_in_words(result, bound.resource);
   const double multiple = multiple_of_bound(result);
   if (multiple > far_from_bound) {
@@ -212,7 +212,7 @@ struct CauseShare {
         100.0 * busy_share(result, name_of(Engine::gemm)), 100.0 * busy_share(result, name_of(Engine::math)));
   }
   if (largest.cause->cause == "load" && busy_share(result, name_of(Engine::dma_read)) > 0.9) {
-    return "Loads are waited for although the DMA read channel hardly rests: load less, or from more PEs.";
+    return "Programs wait for loads although the DMA read channel is almost always busy: load less, or from more PEs.";
   }
   return std::string(largest.cause->remedy);
 }
@@ -240,7 +240,7 @@ struct CauseShare {
   std::vector<std::string> warnings;
   if (!is_complete(result)) {
     const Json* reason = result.find("reason");
-    warnings.push_back(fmt::format("This run is incomplete: {}. All numbers are of what happened until then.",
+    warnings.push_back(fmt::format("This run is incomplete: {}. All numbers stop there.",
                                    reason != nullptr && reason->is_string() ? reason->as_string() : "it was stopped"));
   }
   const Json* error = result.find("error");

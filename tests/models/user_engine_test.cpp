@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/tl/context.h"
+#include "models/pe/shared_engine.h"
 #include "platform/host/child_process.h"
 #include "tests/support/child.h"
 #include "tests/support/simulation.h"
@@ -276,6 +277,40 @@ TEST(UserEngines, ThatFailEndTheProgramWithTheirReason) {
     EXPECT_NE(message.find("custom/sorter of 1x4 f32 to 1x4 f32, issued at "), std::string::npos) << message;
     EXPECT_NE(message.find(", sorts at most 2 elements"), std::string::npos) << message;
   });
+}
+
+/// Ends of a call of each PE of four, all issued in one instant, on one engine of 70 ns.
+[[nodiscard]] std::string shared_run(ConstructionOrder order, Style style) {
+  return platform::text_from_child([order, style] {
+    EngineList list;
+    const Engine sorter = add_sorter(list);
+    Simulation simulation(one_cube(4), DataMode::none, order, list);
+    SharedEngine shared("shared", 4);
+    AtEngine engine("sorting", style, Picoseconds(70'000));
+    for (const std::int64_t id : {2, 0, 3, 1}) {
+      simulation.monitor().connect(simulation.pe(id).engine_socket(sorter), shared.socket(id), "to_shared");
+    }
+    simulation.monitor().connect(shared.engine_socket(), engine.socket, "to_sorting");
+    simulation.run_grid({4, 1, 1}, [sorter](tl::Context& tl) {
+      const auto x = tl.buffer({4}, DType::f32);
+      tl.call(sorter, tl::Call().writes(x));
+    });
+    std::string text;
+    for (const traces::OperationRow& row : simulation.rows()) {
+      text += fmt::format("{} {}\n", row.descriptor.id.pe.count(), row.end.count());
+    }
+    return text;
+  });
+}
+
+TEST(UserEngines, OfSeveralPesServeThemInTheOrderOfTimeAndNumber) {
+  // By hand: issued for 2 cycles, dispatched in 2, chosen 1 ps later, then 70 ns each.
+  const std::string expected = "0 74001\n1 144001\n2 214001\n3 284001\n";
+  for (const ConstructionOrder order :
+       {ConstructionOrder::ascending, ConstructionOrder::descending, ConstructionOrder::interleaved}) {
+    EXPECT_EQ(shared_run(order, Style::by_phases), expected);
+    EXPECT_EQ(shared_run(order, Style::completes_annotated), expected);
+  }
 }
 
 TEST(UserEngines, AreCalledOnlyIfTheyWereAdded) {

@@ -6,6 +6,7 @@
 
 #include "models/memory/hbm.h"
 #include "platform/config/configuration.h"
+#include "platform/config/parameter_attributes.h"
 #include "tests/support/child.h"
 #include "tests/support/error_text.h"
 #include "tests/support/simulation.h"
@@ -50,6 +51,31 @@ TEST(ConfigurationCheck, KnowsCombinationsAndWarnings) {
   system.pe.dma.burst = Bytes(64);
   EXPECT_TRUE(problems_of(system).empty());
   EXPECT_EQ(check(system).warnings.size(), 1U);
+}
+
+[[nodiscard]] std::string attribute_of(const char* object, const std::string& name) {
+  sc_core::sc_object* found = sc_core::sc_find_object(object);
+  const sc_core::sc_attr_base* attribute = found == nullptr ? nullptr : found->get_attribute(name);
+  const auto* text = dynamic_cast<const sc_core::sc_attribute<std::string>*>(attribute);
+  return text == nullptr ? "none" : text->value;
+}
+
+TEST(ParameterAttributes, AreReadableThroughSystemCUntilTheyGo) {
+  testing::in_child([] {
+    SystemConfig config = load_configuration({"ahbm", {"pe.gemm.rows=32", "system.cubes=2"}}).system;
+    Connector connector;
+    System system("system", config, DataMode::none, connector);
+    {
+      const ParameterAttributes attributes(system);
+      EXPECT_EQ(attribute_of("system", "system.cubes"), "2");
+      EXPECT_EQ(attribute_of("system", "pe.gemm.rows"), "32");
+      EXPECT_EQ(attribute_of("system.cube1", "hbm.bandwidth"), "819.2 GB/s");
+      EXPECT_EQ(attribute_of("system.cube1", "pe.gemm.rows"), "none");
+      EXPECT_EQ(attribute_of("system.cube1.pe9", "pe.gemm.rows"), "32");
+      EXPECT_EQ(attribute_of("system.cube1.pe9", "ipcq.depth"), "2");
+    }
+    EXPECT_EQ(attribute_of("system", "system.cubes"), "none");
+  });
 }
 
 // A machine of no channels was a division by zero.

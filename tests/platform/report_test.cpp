@@ -146,7 +146,7 @@ TEST(Verdict, OfAKernelAwayFromItsBoundAsksForAnotherKernel) {
   const Verdict words = verdict(bound_by(10 * us, 80 * us));
   EXPECT_TRUE(holds(words.headline, "Bound by the matrix engines: latency 100.000 us is 1.250 x that bound"));
   EXPECT_TRUE(says(words.advice, "could save up to 20.0 % of the latency"));
-  EXPECT_TRUE(says(words.advice, "Loads are waited for although the DMA read channel hardly rests"));
+  EXPECT_TRUE(says(words.advice, "Programs wait for loads although the DMA read channel is almost always busy"));
 }
 
 TEST(Verdict, FarFromEveryBoundSaysThatNoResourceExplainsIt) {
@@ -155,7 +155,7 @@ TEST(Verdict, FarFromEveryBoundSaysThatNoResourceExplainsIt) {
 }
 
 TEST(Verdict, OfWorkThatNothingCompelsHasNoMultiple) {
-  EXPECT_EQ(verdict(bound_by(0, 0)).headline, "Latency is 100.000 us; the work itself compels nothing.");
+  EXPECT_EQ(verdict(bound_by(0, 0)).headline, "Latency is 100.000 us; no lower bound of the work applies.");
 }
 
 TEST(Verdict, TellsOfWorkBeyondTheNeed) {
@@ -187,7 +187,7 @@ TEST(Verdict, EveryCauseHasAdviceOfItsOwn) {
   for (const Case& one :
        {Case{"composite", "prefetch_depth"}, Case{"receive", "ipcq.bandwidth"}, Case{"credit", "ipcq.window"},
         Case{"queue", "pe.scheduler.queue_depth"}, Case{"scratch", "more buffers"}, Case{"memory_order", "in scratch"},
-        Case{"store", "Programs wait for stores"}, Case{"drain", "The end weighs much"}}) {
+        Case{"store", "Programs wait for stores"}, Case{"drain", "The drain is a large share"}}) {
     Json result = bound_by(10 * us, 55 * us);
     result["stall_ps"] = Json::object({{"pe0", stalls(5, 5, 5)}, {"pe1", stalls(5, 5, 5)}});
     for (const char* pe : {"pe0", "pe1"}) {

@@ -1,0 +1,37 @@
+#include "platform/config/parameter_attributes.h"
+
+#include "platform/config/configuration.h"
+
+namespace kernwave::platform {
+
+namespace {
+
+[[nodiscard]] bool is_of(const std::string& path, const std::string& table) {
+  return path.compare(0, table.size() + 1, table + ".") == 0;
+}
+
+}  // namespace
+
+ParameterAttributes::ParameterAttributes(System& system) {
+  for (const ConfigurationValue& value : configuration_values(system.config())) {
+    attach(system, value.path, value.value);
+    for (std::int64_t id = 0; is_of(value.path, "hbm") && id < system.config().cubes; ++id) {
+      attach(system.cube(CubeId(id)), value.path, value.value);
+    }
+    const bool of_pes = is_of(value.path, "pe") || is_of(value.path, "ipcq");
+    for (std::int64_t id = 0; of_pes && id < system.pe_count(); ++id) {
+      attach(system.pe(PeId(id)), value.path, value.value);
+    }
+  }
+}
+
+ParameterAttributes::~ParameterAttributes() {
+  for (const Attached& attached : attached_) attached.object->remove_attribute(attached.attribute->name());
+}
+
+void ParameterAttributes::attach(sc_core::sc_object& object, const std::string& path, const std::string& value) {
+  auto attribute = std::make_unique<sc_core::sc_attribute<std::string>>(path, value);
+  if (object.add_attribute(*attribute)) attached_.push_back({&object, std::move(attribute)});
+}
+
+}  // namespace kernwave::platform
