@@ -3,7 +3,7 @@
 
 #include "models/base/clock.h"
 #include "models/pe/compute_engine.h"
-#include "models/pe/engine_data.h"
+#include "models/pe/engine_calculator.h"
 #include "models/pe/gemm_timing.h"
 
 namespace kernwave {

@@ -5,7 +5,7 @@
 
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
-#include "models/pe/engine_data.h"
+#include "models/pe/engine_calculator.h"
 #include "models/pe/engine_statistics.h"
 #include "models/pe/pe_gemm.h"
 #include "models/pe/pe_observer.h"

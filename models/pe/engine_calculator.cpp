@@ -1,4 +1,4 @@
-#include "models/pe/engine_data.h"
+#include "models/pe/engine_calculator.h"
 
 #include <array>
 
