@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -32,7 +34,6 @@ class Call {
     static_assert(std::is_trivially_copyable_v<Parameters>, "the engine gets its bytes");
     static_assert(sizeof(Parameters) <= CallDescriptor::most_parameter_bytes, "a command has no room for more");
     Call copy = *this;
-    copy.parameter_bytes_ = sizeof(value);
     std::memcpy(copy.parameters_.data(), &value, sizeof(value));
     return copy;
   }
@@ -45,7 +46,6 @@ class Call {
 
   [[nodiscard]] const std::vector<Tensor>& reads() const noexcept { return reads_; }
   [[nodiscard]] const std::vector<Tensor>& writes() const noexcept { return writes_; }
-  [[nodiscard]] std::size_t parameter_bytes() const noexcept { return parameter_bytes_; }
   [[nodiscard]] const std::array<std::uint8_t, CallDescriptor::most_parameter_bytes>& parameters() const noexcept {
     return parameters_;
   }
@@ -54,7 +54,6 @@ class Call {
  private:
   std::vector<Tensor> reads_;
   std::vector<Tensor> writes_;
-  std::size_t parameter_bytes_ = 0;
   std::array<std::uint8_t, CallDescriptor::most_parameter_bytes> parameters_{};
   std::optional<Cycles> issue_cost_;
 };

@@ -10,8 +10,7 @@ namespace kernwave::tl {
 void Context::check_call(Engine engine, const Call& call, SourceLocation where) const {
   constexpr const char* operation = "call";
   check_caller(operation, where);
-  const auto number = static_cast<std::size_t>(engine);
-  if (number < engine_rows.size() || number >= pe_.engines().size()) {
+  if (!is_added(engine) || static_cast<std::size_t>(engine) >= pe_.engines().size()) {
     fail(operation, where,
          fmt::format("engine {} is none that was added to this PE (EngineList::add)", static_cast<int>(engine)));
   }
@@ -43,7 +42,6 @@ Pending Context::call(Engine engine, const Call& call, SourceLocation where) {
   std::size_t place = 0;
   for (const Tensor& tensor : call.reads()) work.tensors[place++] = tensor.operand();
   for (const Tensor& tensor : call.writes()) work.tensors[place++] = tensor.operand();
-  work.parameter_bytes = static_cast<std::uint8_t>(call.parameter_bytes());
   work.parameters = call.parameters();
   const Cycles cost = call.issue_cost().value_or(pe_.config().issue.math);
   const Completion completion = issue(OperationKind::call, descriptor, cost, where);

@@ -31,11 +31,7 @@ class LateMethod {
 
   void make() {
     due_ = std::make_unique<sc_core::sc_event>();
-    sc_core::sc_spawn_options options;
-    options.spawn_method();
-    options.dont_initialize();
-    options.set_sensitivity(due_.get());
-    sc_core::sc_spawn([this] { (owner_.*body_)(); }, sc_core::sc_gen_unique_name(name_), &options);
+    spawn_method(name_, *due_, [this] { (owner_.*body_)(); });
   }
 
   const char* name_;

@@ -25,6 +25,17 @@ using Payload = tlm::tlm_generic_payload;
 using InitiatorSocket = tlm::tlm_initiator_socket<>;
 using TargetSocket = tlm::tlm_target_socket<>;
 
+/// Spawns a method process that runs `body` whenever the event is notified, and not before. Its name begins with
+/// `name`.
+template <typename Body>
+void spawn_method(const char* name, const sc_core::sc_event& event, Body body) {
+  sc_core::sc_spawn_options options;
+  options.spawn_method();
+  options.dont_initialize();
+  options.set_sensitivity(&event);
+  sc_core::sc_spawn(body, sc_core::sc_gen_unique_name(name), &options);
+}
+
 /// Message types of the errors that the model reports through SystemC, by which a report handler tells them apart; the
 /// instance stands in the text.
 namespace report_type {

@@ -11,7 +11,7 @@ IpcqLink::Pair::Pair(std::int64_t id, IpcqLink& link)
     : input(("in" + std::to_string(id)).c_str(), link, id), output(("out" + std::to_string(id)).c_str(), link) {}
 
 IpcqLink::IpcqLink(const sc_core::sc_module_name& name, const IpcqConfig& config, std::int64_t pairs)
-    : sc_module(name), hop_(config.hop_latency), timing_(config.timing), stream_(config.bandwidth) {
+    : sc_module(name), hop_(config.hop_latency), stream_(config.bandwidth, config.timing) {
   if (config.hop_latency < Picoseconds(1)) {
     report_error(report_type::configuration, this->name(), "the hop must be at least 1 ps");
   }
@@ -42,11 +42,7 @@ void IpcqLink::enter(const Pending& message) {
   }
   const Bytes bytes(static_cast<std::int64_t>(message.payload->get_data_length()));
   const Picoseconds start = std::max(stream_.free_at(), now());
-  if (timing_) {
-    stream_.occupy(now(), timing_.function(bytes, start));
-  } else {
-    stream_.stream(now(), bytes);
-  }
+  stream_.carry(now(), bytes);
   ++statistics_.messages;
   statistics_.bytes += bytes;
   statistics_.busy += stream_.free_at() - start;

@@ -1,7 +1,6 @@
 // A link between PEs: latency and bandwidth, in one direction.
 #pragma once
 
-#include "models/base/bandwidth_server.h"
 #include "models/base/in_reverse.h"
 #include "models/base/late_method.h"
 #include "models/base/ring_queue.h"
@@ -10,6 +9,7 @@
 #include "models/protocol/arbitration_queue.h"
 #include "models/protocol/initiator_port.h"
 #include "models/protocol/target_port.h"
+#include "models/protocol/timed_link.h"
 
 namespace kernwave {
 
@@ -61,8 +61,7 @@ class IpcqLink : public sc_core::sc_module, private TargetPort::Client, private 
 
   SimulatedTime now;
   Picoseconds hop_;
-  LinkTiming timing_;
-  BandwidthServer stream_;
+  TimedLink stream_;
   InReverse<Pair> pairs_;
   ArbitrationQueue<Pending> arrivals_;    // by the instant at which they are eligible
   ArbitrationQueue<Pending> deliveries_;  // by the instant of their last byte

@@ -117,20 +117,12 @@ void CubeLinks::advance() {
 }
 
 /// Decided a hop after the request came; counted from when it came.
-void CubeLinks::Cube::send(Picoseconds earliest, Bytes bytes) {
-  if (timing) {
-    link.occupy(earliest, timing.function(bytes, std::max(earliest, link.free_at())));
-  } else {
-    link.stream(earliest, bytes);
-  }
-  sent += bytes;
-}
-
 void CubeLinks::send_write(Request request) {
   Cube& cube = place(requester(request));
   const Picoseconds came = request.at - config_.hop_latency;
   const Picoseconds start = std::max(came, cube.link.free_at());
-  cube.send(came, length_of(*request.payload));
+  cube.link.carry(came, length_of(*request.payload));
+  cube.sent += length_of(*request.payload);
   const bool streams = request.payload->get_extension<RegionExtension>() != nullptr;
   request.link_wait = start - came;
   request.link_time = cube.link.free_at() - start;
@@ -145,7 +137,8 @@ void CubeLinks::send_answer(Request request) {
   auto* extension = request.payload->get_extension<RegionExtension>();
   const Picoseconds from = extension != nullptr ? extension->first_data : answered;
   const Picoseconds start = std::max(cube.link.free_at(), from);
-  cube.send(from, length_of(*request.payload));
+  cube.link.carry(from, length_of(*request.payload));
+  cube.sent += length_of(*request.payload);
   if (extension != nullptr) {
     extension->first_data += way(request);
     extension->contention = std::max(extension->contention, start - from);

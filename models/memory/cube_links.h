@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "models/base/bandwidth_server.h"
 #include "models/base/in_reverse.h"
 #include "models/base/ring_queue.h"
 #include "models/base/systemc.h"
@@ -14,6 +13,7 @@
 #include "models/protocol/initiator_port.h"
 #include "models/protocol/region_extension.h"
 #include "models/protocol/target_port.h"
+#include "models/protocol/timed_link.h"
 
 namespace kernwave {
 
@@ -57,16 +57,12 @@ class CubeLinks : public sc_core::sc_module, private TargetPort::Client, private
   };
   struct Cube {
     Cube(const std::string& name, InitiatorPort::Client& client, const InterconnectConfig& config)
-        : memory(name.c_str(), client), timing(config.timing), link(config.bandwidth) {}
-
-    /// Data of a transfer pass the port from `earliest` on, behind those before them.
-    void send(Picoseconds earliest, Bytes bytes);
+        : memory(name.c_str(), client), link(config.bandwidth, config.timing) {}
 
     InitiatorPort memory;
     RingQueue<Request> arrived;      // for the memory, in the order in which it gets them
     std::vector<Request> in_memory;  // looked up by payload
-    LinkTiming timing;
-    BandwidthServer link;
+    TimedLink link;
     Bytes sent;
   };
 

@@ -183,7 +183,6 @@ struct CallDescriptor {
   std::array<ScratchOperand, most_tensors> tensors;  ///< those that it reads, then those that it writes
   std::uint8_t reads = 0;
   std::uint8_t writes = 0;  ///< an accumulator is among both
-  std::uint8_t parameter_bytes = 0;
   std::array<std::uint8_t, most_parameter_bytes> parameters{};
   std::string_view name;  ///< of its engine, a text that outlives the machine
 

@@ -57,6 +57,15 @@ inline constexpr std::array<EngineRow, 6> engine_rows = {{
      "composite", EngineColour::grey},
 }};
 
+/// Whether it is none of those that every PE has: one that was added to the machine.
+[[nodiscard]] constexpr bool is_added(Engine engine) noexcept {
+  return static_cast<std::size_t>(engine) >= engine_rows.size();
+}
+/// Its place among the added ones.
+[[nodiscard]] constexpr std::size_t place_of_added(Engine engine) noexcept {
+  return static_cast<std::size_t>(engine) - engine_rows.size();
+}
+
 /// Of the engines that every PE has.
 [[nodiscard]] constexpr const EngineRow& row_of(Engine engine) noexcept {
   return engine_rows[static_cast<std::size_t>(engine)];

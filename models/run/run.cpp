@@ -11,19 +11,17 @@ namespace kernwave {
 
 namespace {
 
-/// Why simulating has ended before the ledger said that the run is over.
-enum class Cut : std::uint8_t { none, starved, no_progress, stopped, paused };
-
-[[nodiscard]] Cut cut_of(bool over) {
-  if (over) return Cut::none;
-  if (sc_core::sc_get_status() == sc_core::SC_STOPPED) return Cut::stopped;
-  return sc_core::sc_pending_activity() ? Cut::paused : Cut::starved;
+/// How a run has ended of which the ledger does not say so.
+[[nodiscard]] RunEnd cut_of(bool over) {
+  if (over) return RunEnd::deadlocked;
+  if (sc_core::sc_get_status() == sc_core::SC_STOPPED) return RunEnd::stopped;
+  return sc_core::sc_pending_activity() ? RunEnd::paused : RunEnd::deadlocked;
 }
 
 /// Simulates until `over`, until nothing is left to happen, until there was no progress for the ledger's limit, or
 /// until somebody stops or pauses the simulation. Time is cut into intervals rather than watched by an event: a run of
 /// which nothing is left ends where it ends, not at a watchdog's next look.
-[[nodiscard]] Cut simulate_while_progressing(const RunLedger& ledger, const bool& over) {
+[[nodiscard]] RunEnd simulate_while_progressing(const RunLedger& ledger, const bool& over) {
   const Picoseconds limit = ledger.no_progress_limit();
   if (limit == Picoseconds(0)) {
     sc_core::sc_start();
@@ -34,7 +32,7 @@ enum class Cut : std::uint8_t { none, starved, no_progress, stopped, paused };
   do {
     const Picoseconds left_after = end_of_time - ledger.moved_at() - instant;
     const Picoseconds deadline = ledger.moved_at() + instant + std::min(limit, left_after);
-    if (now() >= deadline) return Cut::no_progress;
+    if (now() >= deadline) return RunEnd::no_progress;
     const sc_core::sc_time left = to_sc_time(deadline - now());
     // With a next event beyond the deadline SystemC would, asked to stop for want of events, not move at all.
     const bool is_beyond = sc_core::sc_pending_activity() && sc_core::sc_time_to_pending_activity() > left;
@@ -44,12 +42,12 @@ enum class Cut : std::uint8_t { none, starved, no_progress, stopped, paused };
     const bool is_cut = !may_go_on || now() + to_picoseconds(sc_core::sc_time_to_pending_activity()) <= deadline;
     if (is_cut) return cut_of(over);
   } while (!over);
-  return Cut::none;
+  return cut_of(over);
 }
 
 /// The same. An exception that leaves a process of the model comes out of SystemC as a report of its message: a time
 /// that does not fit is a failure of the run, the host's memory is the caller's concern, the rest is as it was.
-[[nodiscard]] Cut simulate_to_failure(RunLedger& ledger, const bool& over) {
+[[nodiscard]] RunEnd simulate_to_failure(RunLedger& ledger, const bool& over) {
   try {
     return simulate_while_progressing(ledger, over);
   } catch (const sc_core::sc_report& report) {
@@ -58,26 +56,32 @@ enum class Cut : std::uint8_t { none, starved, no_progress, stopped, paused };
     if (message != TimeOverflow::message) throw;
     ledger.model_failed(std::string(report.get_process_name()) + ": " + TimeOverflow::message);
   }
-  return Cut::none;
+  return RunEnd::failed;
 }
+
+/// While it lives, its owner says how the run ends.
+class WatchedLedger {
+ public:
+  explicit WatchedLedger(RunLedger& ledger) : ledger_(ledger), before_(ledger.watched()) { ledger.set_watched(true); }
+  WatchedLedger(const WatchedLedger&) = delete;
+  WatchedLedger& operator=(const WatchedLedger&) = delete;
+  ~WatchedLedger() { ledger_.set_watched(before_); }
+
+ private:
+  RunLedger& ledger_;
+  bool before_;
+};
 
 }  // namespace
 
 RunEnd run_to_end(RunLedger& ledger) {
   const auto over = std::make_shared<bool>(false);  // the process outlives this call
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  options.dont_initialize();
-  options.set_sensitivity(&ledger.finished());
-  const auto end = [over] {
+  spawn_method("end_of_run", ledger.finished(), [over] {
     *over = true;
     sc_core::sc_pause();
-  };
-  sc_core::sc_spawn(end, sc_core::sc_gen_unique_name("end_of_run"), &options);
-  const bool was_watched = ledger.watched();
-  ledger.set_watched(true);
-  const Cut cut = simulate_to_failure(ledger, *over);
-  ledger.set_watched(was_watched);
+  });
+  const WatchedLedger watched(ledger);
+  const RunEnd cut = simulate_to_failure(ledger, *over);
   switch (ledger.state()) {
     case RunLedger::State::finished:
       return RunEnd::finished;
@@ -89,18 +93,7 @@ RunEnd run_to_end(RunLedger& ledger) {
     case RunLedger::State::running:
       break;
   }
-  switch (cut) {
-    case Cut::no_progress:
-      return RunEnd::no_progress;
-    case Cut::stopped:
-      return RunEnd::stopped;
-    case Cut::paused:
-      return RunEnd::paused;
-    case Cut::none:
-    case Cut::starved:
-      break;
-  }
-  return RunEnd::deadlocked;
+  return cut;
 }
 
 }  // namespace kernwave

@@ -5,16 +5,8 @@
 namespace kernwave {
 
 RunLedger::RunLedger() {
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  options.dont_initialize();
-  options.set_sensitivity(&quiet_);
-  sc_core::sc_spawn([this] { look_for_deadlock(); }, sc_core::sc_gen_unique_name("look_for_deadlock"), &options);
-  sc_core::sc_spawn_options of_failures;
-  of_failures.spawn_method();
-  of_failures.dont_initialize();
-  of_failures.set_sensitivity(&failed_);
-  sc_core::sc_spawn([this] { report_failure(); }, sc_core::sc_gen_unique_name("report_failure"), &of_failures);
+  spawn_method("look_for_deadlock", quiet_, [this] { look_for_deadlock(); });
+  spawn_method("report_failure", failed_, [this] { report_failure(); });
 }
 
 /// A delta cycle after the last activity ended: a kernel that it woke has become one by now. If a kernel was ahead of
@@ -30,9 +22,7 @@ void RunLedger::kernel_drained(Picoseconds at) {
   release();
 }
 
-bool RunLedger::in_kernel() const noexcept {
-  return std::find(kernel_processes_.begin(), kernel_processes_.end(), current_process_()) != kernel_processes_.end();
-}
+bool RunLedger::in_kernel() const noexcept { return kernel_processes_.count(current_process_()) != 0; }
 
 void RunLedger::release() {
   --running_;

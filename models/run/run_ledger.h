@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "models/base/address.h"
@@ -42,7 +43,7 @@ class RunLedger {
   void release();
   /// The process that runs now runs kernels.
   [[nodiscard]] bool in_kernel() const noexcept;
-  void add_kernel_process(const sc_core::sc_process_b* process) { kernel_processes_.push_back(process); }
+  void add_kernel_process(const sc_core::sc_process_b* process) { kernel_processes_.insert(process); }
   void kernel_failed(PeId pe, const std::string& message);
   void model_failed(const std::string& message);
   /// The caller of this says how the run has ended (`run_to_end`). Otherwise a kernel that fails is reported to SystemC
@@ -93,7 +94,7 @@ class RunLedger {
 
   SimulatedTime now;
   CurrentProcess current_process_;
-  std::vector<const sc_core::sc_process_b*> kernel_processes_;
+  std::unordered_set<const sc_core::sc_process_b*> kernel_processes_;  // looked up, never iterated
   Picoseconds moved_at_;
   Picoseconds no_progress_limit_ = RunConfig{}.no_progress_limit;
   std::int64_t running_ = 0;

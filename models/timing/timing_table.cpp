@@ -25,12 +25,12 @@ struct Lookup {
 };
 
 struct Axis {
-  TimingQuantity quantity;
+  std::string_view name;
   std::int64_t (*of)(const Lookup&);
 };
 
 struct Condition {
-  TimingQuantity quantity;
+  std::string_view name;
   std::vector<std::string> values;
   std::size_t (*of)(const Lookup&);  // the place of its value among those
 };
@@ -67,46 +67,32 @@ struct Subject {
   std::vector<Subject> subjects(4);
   subjects[static_cast<std::size_t>(TimingSubject::gemm)] = {
       "gemm",
-      {{{"m", "rows of the result"}, [](const Lookup& lookup) { return shape_of(lookup).m; }},
-       {{"k", "what is summed over"}, [](const Lookup& lookup) { return shape_of(lookup).k; }},
-       {{"n", "columns of the result"}, [](const Lookup& lookup) { return shape_of(lookup).n; }}},
-      {{{"type", "of the factors"},
-        type_names(),
+      {{"m", [](const Lookup& lookup) { return shape_of(lookup).m; }},
+       {"k", [](const Lookup& lookup) { return shape_of(lookup).k; }},
+       {"n", [](const Lookup& lookup) { return shape_of(lookup).n; }}},
+      {{"type", type_names(),
         [](const Lookup& lookup) { return static_cast<std::size_t>(lookup.command->gemm().a.dtype); }},
-       {{"accumulates", "it adds to its result"},
-        truth,
-        [](const Lookup& lookup) { return std::size_t{lookup.command->gemm().accumulate}; }},
-       {{"back_to_back", "it begins in the instant in which the product before it ended"},
-        truth,
-        [](const Lookup& lookup) { return std::size_t{lookup.follows}; }}}};
+       {"accumulates", truth, [](const Lookup& lookup) { return std::size_t{lookup.command->gemm().accumulate}; }},
+       {"back_to_back", truth, [](const Lookup& lookup) { return std::size_t{lookup.follows}; }}}};
   subjects[static_cast<std::size_t>(TimingSubject::math)] = {
       "math",
-      {{{"elements", "of the result; of a reduction, of its operand"},
-        [](const Lookup& lookup) { return worked_on(lookup).elements(); }},
-       {{"rows", "of the same"}, [](const Lookup& lookup) { return std::int64_t{worked_on(lookup).rows}; }},
-       {{"cols", "of the same"}, [](const Lookup& lookup) { return std::int64_t{worked_on(lookup).cols}; }}},
-      {{{"operation", "its name"},
-        operation_names(),
+      {{"elements", [](const Lookup& lookup) { return worked_on(lookup).elements(); }},
+       {"rows", [](const Lookup& lookup) { return std::int64_t{worked_on(lookup).rows}; }},
+       {"cols", [](const Lookup& lookup) { return std::int64_t{worked_on(lookup).cols}; }}},
+      {{"operation", operation_names(),
         [](const Lookup& lookup) { return static_cast<std::size_t>(lookup.command->math().op); }},
-       {{"type", "of the result; of a reduction, of its operand"},
-        type_names(),
-        [](const Lookup& lookup) { return static_cast<std::size_t>(worked_on(lookup).dtype); }},
-       {{"axis", "of a reduction: 0 runs over rows, 1 over columns"},
-        {"0", "1"},
-        [](const Lookup& lookup) { return std::size_t{lookup.command->math().axis}; }},
-       {{"back_to_back", "it begins in the instant in which the operation before it ended"},
-        truth,
-        [](const Lookup& lookup) { return std::size_t{lookup.follows}; }}}};
+       {"type", type_names(), [](const Lookup& lookup) { return static_cast<std::size_t>(worked_on(lookup).dtype); }},
+       {"axis", {"0", "1"}, [](const Lookup& lookup) { return std::size_t{lookup.command->math().axis}; }},
+       {"back_to_back", truth, [](const Lookup& lookup) { return std::size_t{lookup.follows}; }}}};
   subjects[static_cast<std::size_t>(TimingSubject::dma)] = {
       "dma",
-      {{{"bytes", "that move"}, [](const Lookup& lookup) { return lookup.command->dma().region.bytes().count(); }},
-       {{"rows", "intervals of bytes without a gap"},
-        [](const Lookup& lookup) { return lookup.command->dma().region.coalesced().rows; }}},
-      {{{"channel", "read or write"}, {"read", "write"}, [](const Lookup& lookup) {
+      {{"bytes", [](const Lookup& lookup) { return lookup.command->dma().region.bytes().count(); }},
+       {"rows", [](const Lookup& lookup) { return lookup.command->dma().region.coalesced().rows; }}},
+      {{"channel", {"read", "write"}, [](const Lookup& lookup) {
           return std::size_t{lookup.command->engine == Engine::dma_write};
         }}}};
   subjects[static_cast<std::size_t>(TimingSubject::link)] = {
-      "link", {{{"bytes", "of the message"}, [](const Lookup& lookup) { return lookup.bytes.count(); }}}, {}};
+      "link", {{"bytes", [](const Lookup& lookup) { return lookup.bytes.count(); }}}, {}};
   return subjects;
 }
 
@@ -117,8 +103,7 @@ struct Subject {
 
 template <typename Parts>
 [[nodiscard]] auto& named(const Parts& parts, std::string_view name, const TimingTable& table, std::string_view what) {
-  const auto found =
-      std::find_if(parts.begin(), parts.end(), [name](const auto& part) { return part.quantity.name == name; });
+  const auto found = std::find_if(parts.begin(), parts.end(), [name](const auto& part) { return part.name == name; });
   if (found != parts.end()) return *found;
   throw std::invalid_argument(fmt::format("{}: {} has no {} \"{}\"", table.name, name_of(table.subject), what, name));
 }
@@ -208,9 +193,9 @@ class ResolvedTable {
     const Subject& subject = subject_of(table_.subject);
     std::vector<std::string> parts;
     parts.reserve(subject.axes.size() + subject.conditions.size());
-    for (const Axis& axis : subject.axes) parts.push_back(fmt::format("{} = {}", axis.quantity.name, axis.of(lookup)));
+    for (const Axis& axis : subject.axes) parts.push_back(fmt::format("{} = {}", axis.name, axis.of(lookup)));
     for (const Condition& condition : subject.conditions) {
-      parts.push_back(fmt::format("{} {}", condition.quantity.name, condition.values[condition.of(lookup)]));
+      parts.push_back(fmt::format("{} {}", condition.name, condition.values[condition.of(lookup)]));
     }
     return fmt::format("{}", fmt::join(parts, ", "));
   }
@@ -290,26 +275,23 @@ template <typename Formula>
 
 }  // namespace
 
-std::string_view name_of(TimingSubject subject) noexcept {
-  constexpr std::array<std::string_view, 4> names{"gemm", "math", "dma", "link"};
-  return names[static_cast<std::size_t>(subject)];
+std::string_view name_of(TimingSubject subject) { return subject_of(subject).name; }
+
+std::vector<std::string_view> timing_axes(TimingSubject subject) {
+  std::vector<std::string_view> names;
+  for (const Axis& axis : subject_of(subject).axes) names.push_back(axis.name);
+  return names;
 }
 
-std::vector<TimingQuantity> timing_axes(TimingSubject subject) {
-  std::vector<TimingQuantity> quantities;
-  for (const Axis& axis : subject_of(subject).axes) quantities.push_back(axis.quantity);
-  return quantities;
-}
-
-std::vector<TimingQuantity> timing_conditions(TimingSubject subject) {
-  std::vector<TimingQuantity> quantities;
-  for (const Condition& condition : subject_of(subject).conditions) quantities.push_back(condition.quantity);
-  return quantities;
+std::vector<std::string_view> timing_conditions(TimingSubject subject) {
+  std::vector<std::string_view> names;
+  for (const Condition& condition : subject_of(subject).conditions) names.push_back(condition.name);
+  return names;
 }
 
 std::vector<std::string> timing_condition_values(TimingSubject subject, std::string_view condition) {
   for (const Condition& known : subject_of(subject).conditions) {
-    if (known.quantity.name == condition) return known.values;
+    if (known.name == condition) return known.values;
   }
   return {};
 }

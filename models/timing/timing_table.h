@@ -15,21 +15,14 @@ namespace kernwave {
 enum class TimingSubject : std::uint8_t { gemm, math, dma, link };
 
 /// "gemm", "math", "dma", "link"
-[[nodiscard]] std::string_view name_of(TimingSubject subject) noexcept;
-
-/// A property of a command by which a table is looked up: an axis ("m") or a condition ("type").
-struct TimingQuantity {
-  std::string_view name;
-  std::string_view description;
-};
+[[nodiscard]] std::string_view name_of(TimingSubject subject);
 
 /// Axes that a grid of the subject may have: `m`, `k`, `n` of gemm; `elements`, or `rows` and `cols`, of math;
 /// `bytes`, `rows` of dma; `bytes` of link.
-[[nodiscard]] std::vector<TimingQuantity> timing_axes(TimingSubject subject);
+[[nodiscard]] std::vector<std::string_view> timing_axes(TimingSubject subject);
 /// Conditions that an entry of the subject may have: `type`, `accumulates`, `back_to_back` of gemm; `operation`,
-/// `type`,
-/// `axis`, `back_to_back` of math; `channel` of dma.
-[[nodiscard]] std::vector<TimingQuantity> timing_conditions(TimingSubject subject);
+/// `type`, `axis`, `back_to_back` of math; `channel` of dma.
+[[nodiscard]] std::vector<std::string_view> timing_conditions(TimingSubject subject);
 /// The values that a condition may have, as a table writes them: "f16", "true", "exp", "read".
 [[nodiscard]] std::vector<std::string> timing_condition_values(TimingSubject subject, std::string_view condition);
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -87,6 +88,11 @@ std::string unknown_preset_message(std::string_view name) {
   const std::vector<std::string> names = preset_names();
   return fmt::format("unknown preset {}{} (presets: {}; the name of a file ends in .toml)", in_quotes(name),
                      did_you_mean(name, names), fmt::join(names, ", "));
+}
+
+/// Of a value that the key does not take.
+std::string refusal_text(const Key& key, const ParseError& error) {
+  return fmt::format("{} (allowed: {})", error.what(), key.type.allowed(key));
 }
 
 // ---- loading ----------------------------------------------------------------------------------------------------
@@ -253,7 +259,7 @@ class Loader {
       key.member.set(configuration_.system, key.type.read(key, value));
     } catch (const ParseError& error) {
       origin.is_faulty = true;
-      add_problem(place, path, fmt::format("{} (allowed: {})", error.what(), key.type.allowed(key)));
+      add_problem(place, path, refusal_text(key, error));
     }
   }
 
@@ -265,19 +271,15 @@ class Loader {
                   fmt::format("expected the path of a file of times, or \"\" for none; got {}", describe(value)));
       return;
     }
-    std::optional<TimingTable>& table = timings_[static_cast<std::size_t>(&key - timing_keys().data())];
-    table.reset();
+    timings_.erase(&key);
     if (path->empty()) return;
     const bool in_file = ends_with(place.file, ".toml");
     const auto folder = in_file ? std::filesystem::path(place.file).parent_path() : std::filesystem::path();
-    table = read_timing_table((folder / *path).string(), key.subject, problems_);
+    timings_.emplace(&key, read_timing_table((folder / *path).string(), key.subject, problems_));
   }
 
   void apply_timings() {
-    for (const TimingKey& key : timing_keys()) {
-      const std::optional<TimingTable>& table = timings_[static_cast<std::size_t>(&key - timing_keys().data())];
-      if (table) key.apply(*table, configuration_.system);
-    }
+    for (const auto& [key, table] : timings_) key->apply(table, configuration_.system);
   }
 
   void check_rules() {
@@ -313,8 +315,8 @@ class Loader {
   Configuration configuration_;
   std::vector<Problem> problems_;
   std::vector<Origin> origins_ = std::vector<Origin>(all_keys().size());
-  std::vector<std::optional<TimingTable>> timings_ = std::vector<std::optional<TimingTable>>(timing_keys().size());
-  std::set<std::string, std::less<>> old_names_;  ///< by which keys were given
+  std::map<const TimingKey*, TimingTable> timings_;  ///< each has a place of its own: in any order
+  std::set<std::string, std::less<>> old_names_;     ///< by which keys were given
   int assignments_ = 0;
   int of_preset_ = 0;  ///< assignments up to the end of the preset, which comes before all others
 };
@@ -357,8 +359,7 @@ ConfigurationCheck check(const SystemConfig& system) {
       (void)key.type.read(key, written_value_of(value));
     } catch (const ParseError& error) {
       faulty.push_back(key.path);
-      found.problems.push_back(
-          {"", 0, std::string(key.path), fmt::format("{} (allowed: {})", error.what(), key.type.allowed(key))});
+      found.problems.push_back({"", 0, std::string(key.path), refusal_text(key, error)});
     }
   }
   for (const Rule& rule : configuration_rules()) {

@@ -20,7 +20,6 @@ namespace {
 template <TimingSubject subject, auto... members>
 struct TimingAt {
   static const std::string& name(const SystemConfig& system) { return (system.*....*members).name; }
-  static void clear(SystemConfig& system) { (system.*....*members) = {}; }
   static void apply(const TimingTable& table, SystemConfig& system) {
     if constexpr (subject == TimingSubject::link) {
       (system.*....*members) = link_timing(table);
@@ -33,7 +32,7 @@ struct TimingAt {
 template <TimingSubject subject, auto... members>
 constexpr TimingKey timing_key(std::string_view path, std::string_view description) {
   using At = TimingAt<subject, members...>;
-  return {path, subject, description, &At::name, &At::apply, &At::clear};
+  return {path, subject, description, &At::name, &At::apply};
 }
 
 /// Reads one file, and keeps on after a problem.
@@ -131,15 +130,15 @@ class TableReader {
     std::vector<std::string> names;
     std::vector<std::vector<std::int64_t>> axes;
     std::vector<TimingEntry::Condition> conditions;
-    for (const TimingQuantity& axis : timing_axes(subject_)) {
-      const TomlNode* node = entry.find(axis.name);
+    for (const std::string_view axis : timing_axes(subject_)) {
+      const TomlNode* node = entry.find(axis);
       if (node == nullptr) continue;
-      names.emplace_back(axis.name);
+      names.emplace_back(axis);
       axes.push_back(read_numbers(names.back(), *node));
     }
-    for (const TimingQuantity& condition : timing_conditions(subject_)) {
-      const TomlNode* node = entry.find(condition.name);
-      if (node != nullptr) conditions.push_back(read_condition(std::string(condition.name), *node));
+    for (const std::string_view condition : timing_conditions(subject_)) {
+      const TomlNode* node = entry.find(condition);
+      if (node != nullptr) conditions.push_back(read_condition(std::string(condition), *node));
     }
     for (const auto& [name, node] : entry.members) check_name(name, node);
     const TomlNode* time = entry.find(time_key);
@@ -169,8 +168,8 @@ class TableReader {
 
   void check_name(const std::string& name, const TomlNode& node) {
     std::vector<std::string> allowed;
-    for (const TimingQuantity& axis : timing_axes(subject_)) allowed.emplace_back(axis.name);
-    for (const TimingQuantity& condition : timing_conditions(subject_)) allowed.emplace_back(condition.name);
+    for (const std::string_view axis : timing_axes(subject_)) allowed.emplace_back(axis);
+    for (const std::string_view condition : timing_conditions(subject_)) allowed.emplace_back(condition);
     allowed.emplace_back(time_key);
     if (std::find(allowed.begin(), allowed.end(), name) != allowed.end()) return;
     problem(node.line, name,

@@ -19,7 +19,6 @@ struct TimingKey {
   std::string_view description;
   const std::string& (*name)(const SystemConfig& system);         ///< of the timing there; empty: none
   void (*apply)(const TimingTable& table, SystemConfig& system);  ///< throws std::invalid_argument
-  void (*clear)(SystemConfig& system);
 };
 
 /// In the order of the tables that they are in; each is the last key of its table.

@@ -47,35 +47,19 @@ using traces::PathCause;
           half(costs.composite), half(costs.send),  half(costs.receive)};
 }
 
-/// A timing that is given knows nothing of clocks and bandwidths: its times are halved themselves.
-[[nodiscard]] ServiceTiming half(const ServiceTiming& timing) {
+/// A timing that is given knows nothing of clocks and bandwidths: its own times are changed. None stays none.
+template <typename Timing, typename Change>
+[[nodiscard]] Timing changed(const Timing& timing, Change change) {
+  if (!timing) return timing;
   return {timing.name,
-          [given = timing.function](const Descriptor& command, ServiceStart start) {
-            const ServiceTime time = given(command, start);
-            return ServiceTime(half(time.taken), half(time.least));
-          },
+          [given = timing.function, change](const auto& work, const auto& start) { return change(given(work, start)); },
           timing.uses_formula};
 }
-[[nodiscard]] TransferTiming with_half_setup(const TransferTiming& timing) {
-  return {timing.name,
-          [given = timing.function](const Descriptor& command, Picoseconds start) {
-            const TransferTime time = given(command, start);
-            return TransferTime{half(time.setup), time.port};
-          },
-          timing.uses_formula};
-}
-[[nodiscard]] TransferTiming with_half_port(const TransferTiming& timing) {
-  return {timing.name,
-          [given = timing.function](const Descriptor& command, Picoseconds start) {
-            const TransferTime time = given(command, start);
-            return TransferTime{time.setup, half(time.port)};
-          },
-          timing.uses_formula};
-}
-[[nodiscard]] LinkTiming half(const LinkTiming& timing) {
-  return {timing.name, [given = timing.function](Bytes bytes, Picoseconds start) { return half(given(bytes, start)); },
-          timing.uses_formula};
-}
+
+[[nodiscard]] ServiceTime with_half_service(ServiceTime time) { return {half(time.taken), half(time.least)}; }
+[[nodiscard]] TransferTime with_half_setup(TransferTime time) { return {half(time.setup), time.port}; }
+[[nodiscard]] TransferTime with_half_port(TransferTime time) { return {time.setup, half(time.port)}; }
+[[nodiscard]] Picoseconds with_half_time(Picoseconds time) { return half(time); }
 
 }  // namespace
 
@@ -111,19 +95,19 @@ SystemConfig twice_as_fast(const SystemConfig& config, Faster resource) {
       break;
     case Faster::dma:
       faster.pe.dma.bandwidth = config.pe.dma.bandwidth * 2;
-      if (config.pe.dma.timing) faster.pe.dma.timing = with_half_port(config.pe.dma.timing);
+      faster.pe.dma.timing = changed(config.pe.dma.timing, with_half_port);
       break;
     case Faster::dma_setup:
       faster.pe.dma.setup = Picoseconds(ceil_div(config.pe.dma.setup.count(), 2));
-      if (config.pe.dma.timing) faster.pe.dma.timing = with_half_setup(config.pe.dma.timing);
+      faster.pe.dma.timing = changed(config.pe.dma.timing, with_half_setup);
       break;
     case Faster::gemm:
       faster.pe.gemm.clock_multiple *= 2;
-      if (config.pe.gemm.timing) faster.pe.gemm.timing = half(config.pe.gemm.timing);
+      faster.pe.gemm.timing = changed(config.pe.gemm.timing, with_half_service);
       break;
     case Faster::math:
       faster.pe.math.clock_multiple *= 2;
-      if (config.pe.math.timing) faster.pe.math.timing = half(config.pe.math.timing);
+      faster.pe.math.timing = changed(config.pe.math.timing, with_half_service);
       break;
     case Faster::issue:
       faster.pe.issue = half(config.pe.issue);
@@ -133,7 +117,7 @@ SystemConfig twice_as_fast(const SystemConfig& config, Faster resource) {
       break;
     case Faster::link:
       faster.pe.ipcq.bandwidth = config.pe.ipcq.bandwidth * 2;
-      if (config.pe.ipcq.timing) faster.pe.ipcq.timing = half(config.pe.ipcq.timing);
+      faster.pe.ipcq.timing = changed(config.pe.ipcq.timing, with_half_time);
       break;
     case Faster::hop:
       faster.pe.ipcq.hop_latency = half(config.pe.ipcq.hop_latency);

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -416,39 +417,35 @@ TEST(RunEnd, WhoRunsToTheEndIsToldByItsValueAlone) {
 
 void loads(tl::Context& tl) { tl.load(HbmAddress(0), {64, 128}, DType::f16); }  // until 258 ns
 
-TEST(RunEnd, AUsersPauseIsToldAndTheRunGoesOnWhenAskedTo) {
+/// A load, in whose middle a process of the user's calls `cut`, with and without a limit on time without progress.
+void expect_cut(const std::function<void()>& cut, RunEnd end, const std::function<void(Simulation&)>& and_then) {
   for (const Picoseconds limit : {Picoseconds(0), RunConfig{}.no_progress_limit}) {
-    in_child([limit] {
+    in_child([&] {
       Simulation simulation;
       simulation.system().ledger().set_no_progress_limit(limit);
-      sc_core::sc_spawn([] {
+      sc_core::sc_spawn([&cut] {
         sc_core::wait(to_sc_time(Picoseconds(100'000)));
-        sc_core::sc_pause();
+        cut();
       });
       tl::launch(simulation.pe(), loads);
-      EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::paused);
+      EXPECT_EQ(run_to_end(simulation.system().ledger()), end);
       EXPECT_EQ(now(), Picoseconds(100'000));
-      EXPECT_FALSE(simulation.pe().cpu().drained());
-      EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
-      EXPECT_EQ(simulation.latency(), Picoseconds(258'000));
+      and_then(simulation);
     });
   }
 }
 
+TEST(RunEnd, AUsersPauseIsToldAndTheRunGoesOnWhenAskedTo) {
+  expect_cut([] { sc_core::sc_pause(); }, RunEnd::paused,
+             [](Simulation& simulation) {
+               EXPECT_FALSE(simulation.pe().cpu().drained());
+               EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+               EXPECT_EQ(simulation.latency(), Picoseconds(258'000));
+             });
+}
+
 TEST(RunEnd, AUsersStopIsToldFromADeadlock) {
-  for (const Picoseconds limit : {Picoseconds(0), RunConfig{}.no_progress_limit}) {
-    in_child([limit] {
-      Simulation simulation;
-      simulation.system().ledger().set_no_progress_limit(limit);
-      sc_core::sc_spawn([] {
-        sc_core::wait(to_sc_time(Picoseconds(100'000)));
-        sc_core::sc_stop();
-      });
-      tl::launch(simulation.pe(), loads);
-      EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::stopped);
-      EXPECT_EQ(now(), Picoseconds(100'000));
-    });
-  }
+  expect_cut([] { sc_core::sc_stop(); }, RunEnd::stopped, [](Simulation& /*simulation*/) {});
 }
 
 }  // namespace

@@ -85,12 +85,8 @@ template <typename Bits, Bits infinity>
 NanWatch::NanWatch(System& system, OnNan on_nan)
     : system_(system), on_nan_(on_nan), engines_(static_cast<std::size_t>(system.pe_count())) {
   if (on_nan == OnNan::note) return;
-  sc_core::sc_spawn_options options;
-  options.spawn_method();
-  options.dont_initialize();
-  options.set_sensitivity(&caught_);
-  const auto stop = [this] { system_.ledger().kernel_failed(first()->operation.id.pe, text(*first())); };
-  sc_core::sc_spawn(stop, sc_core::sc_gen_unique_name("nan_watch"), &options);
+  spawn_method("nan_watch", caught_,
+               [this] { system_.ledger().kernel_failed(first()->operation.id.pe, text(*first())); });
 }
 
 std::optional<NanWatch::Element> NanWatch::first_nan(PeId pe, const ScratchOperand& view) const {

@@ -210,7 +210,7 @@ void PePaths::computed(const Descriptor& operation, Picoseconds end) {
   Station& station = station_of(operation);
   const Flight& flight = station.flights.front();
   PathCause cause = operation.engine == Engine::gemm ? PathCause::gemm : PathCause::math;
-  if (static_cast<std::size_t>(operation.engine) >= engine_rows.size()) cause = PathCause::added;
+  if (is_added(operation.engine)) cause = PathCause::added;
   const Path& before = latest({&station.last, &flight.path}, flight.start);
   Path ready = extend(before, flight.start, PathCause::dispatch, flight);
   end_flight(station, extend(std::move(ready), end, cause, flight));

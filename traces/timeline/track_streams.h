@@ -29,10 +29,9 @@ enum class TrackGroup : std::uint8_t {
 }
 
 [[nodiscard]] constexpr TrackGroup group_of(Engine engine) noexcept {
-  const auto number = static_cast<std::size_t>(engine);
-  const bool is_added = number >= engine_rows.size();
-  const std::size_t first = static_cast<std::size_t>(is_added ? TrackGroup::added : TrackGroup::engine);
-  return static_cast<TrackGroup>(first + number - (is_added ? engine_rows.size() : 0));
+  if (is_added(engine))
+    return static_cast<TrackGroup>(static_cast<std::size_t>(TrackGroup::added) + place_of_added(engine));
+  return static_cast<TrackGroup>(static_cast<std::size_t>(TrackGroup::engine) + static_cast<std::size_t>(engine));
 }
 
 [[nodiscard]] constexpr TrackGroup group_of(TrackGroup first, Direction direction) noexcept {

@@ -26,16 +26,12 @@ static_assert(time_cause_count <= 1U << state_bits);
 
 [[nodiscard]] constexpr std::uint32_t number_of(TimeCause cause) noexcept { return static_cast<std::uint32_t>(cause); }
 
-[[nodiscard]] constexpr bool is_added(Engine engine) noexcept {
-  return static_cast<std::size_t>(engine) >= engine_rows.size();
-}
-
 [[nodiscard]] constexpr bool in_turn(const Descriptor& operation) noexcept {
   return static_cast<std::size_t>(operation.engine) < engines_in_turn || is_added(operation.engine);
 }
 
 [[nodiscard]] constexpr std::size_t busy_of_added(Engine engine) noexcept {
-  return first_added + 2 * (static_cast<std::size_t>(engine) - engine_rows.size());
+  return first_added + 2 * place_of_added(engine);
 }
 
 [[nodiscard]] bool is_send(const Descriptor& operation) {
