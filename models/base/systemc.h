@@ -33,7 +33,7 @@ void spawn_method(const char* name, const sc_core::sc_event& event, Body body) {
   options.spawn_method();
   options.dont_initialize();
   options.set_sensitivity(&event);
-  sc_core::sc_spawn(body, sc_core::sc_gen_unique_name(name), &options);
+  sc_core::sc_spawn(std::move(body), sc_core::sc_gen_unique_name(name), &options);
 }
 
 /// Message types of the errors that the model reports through SystemC, by which a report handler tells them apart; the

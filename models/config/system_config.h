@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "models/base/dtype.h"
 #include "models/base/quantity.h"
@@ -159,10 +161,25 @@ struct RunConfig {
   Picoseconds no_progress_limit{10'000'000'000};
 };
 
+/// Numbers from first to last, both included.
+struct PeRange {
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// PEs that differ from the others. `pe_config` says what a PE is.
+struct PeKind {
+  std::string name;
+  std::vector<PeRange> pes;           ///< by their numbers in the machine
+  std::vector<PeRange> of_each_cube;  ///< by their places in every cube
+  PeConfig pe;
+};
+
 struct SystemConfig {
   std::int64_t cubes = 8;
   std::int64_t pes_per_cube = 8;
-  PeConfig pe;
+  PeConfig pe;                ///< of every PE that no kind names
+  std::vector<PeKind> kinds;  ///< none names a PE of another
   HbmConfig hbm;
   InterconnectConfig interconnect;
   RunConfig run;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "models/config/pe_kinds.h"
 #include "models/ipcq/topology.h"
 
 namespace kernwave {
@@ -32,8 +33,8 @@ Cube::Cube(const sc_core::sc_module_name& name, CubeId id, const SystemConfig& c
   for (const std::int64_t index : order_of(order, config.pes_per_cube)) {
     const std::string pe_name = "pe" + std::to_string(first + index);
     pes_[static_cast<std::size_t>(index)] =
-        &modules_.add<Pe>(pe_name.c_str(), PeId(first + index), config.pe, mode, ledger, connector,
-                          neighbours(config, PeId(first + index)), engines);
+        &modules_.add<Pe>(pe_name.c_str(), PeId(first + index), pe_config(config, PeId(first + index)), mode, ledger,
+                          connector, neighbours(config, PeId(first + index)), engines);
     pe(index).declare_memory_own();
   }
   if (order != ConstructionOrder::ascending) make_hbm();

@@ -206,6 +206,8 @@ void add_run(CLI::App& app, RunCommand& run, std::optional<Command>& command) {
   add_count(sub, "--m", workload.m, "gemm: rows of A and C");
   add_count(sub, "--n", workload.n, "gemm: columns of B and C");
   add_count(sub, "--k", workload.k, "gemm: columns of A, rows of B");
+  sub.add_option("--pe-kind", workload.pe_kind, "Run on the PEs of this kind alone (pe.kind.NAME; default: on all)")
+      ->type_name("NAME");
   add_choice(sub, "--policy", run.policy, policies, "When the program waits (default lazy)");
   add_choice(sub, "--data", run.data, data_modes, "Compute and check results (full, default), or time alone (none)");
   add_count(sub, "--seed", workload.seed, "Seed of the random inputs (default 1)");

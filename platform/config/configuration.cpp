@@ -16,8 +16,10 @@
 #include <utility>
 #include <variant>
 
+#include "models/config/pe_kinds.h"
 #include "platform/config/key_table.h"
 #include "platform/config/math_table.h"
+#include "platform/config/pe_kind_keys.h"
 #include "platform/config/presets.h"
 #include "platform/config/renamed_keys.h"
 #include "platform/config/rules.h"
@@ -139,12 +141,14 @@ class Loader {
 
   [[nodiscard]] Configuration finish() {
     check_rules();
+    if (problems_.empty()) make_kinds();
     if (!problems_.empty()) throw ConfigurationError(std::move(problems_));
-    apply_timings();
+    apply_timings(timings_, configuration_.system);
     configuration_.warnings = warnings_of(configuration_.system);
     for (std::size_t i = 0; i < origins_.size(); ++i) {
       if (origins_[i].order > of_preset_) configuration_.given.emplace_back(all_keys()[i].path);
     }
+    std::move(kind_keys_.begin(), kind_keys_.end(), std::back_inserter(configuration_.given));
     for (const RenamedKey& key : renamed_keys) {
       if (old_names_.count(key.old_path) != 0) {
         configuration_.notes.push_back(
@@ -224,7 +228,7 @@ class Loader {
     for (const auto& [name, node] : table.members) {
       if (prefix.empty() && name == preset_key) continue;
       const std::string path = prefix + component(name);
-      if (node.kind == TomlNode::Kind::table && is_table(path)) {
+      if (node.kind == TomlNode::Kind::table && is_table(common_path(path))) {
         apply_table(node, path + '.', file);
       } else {
         apply_value(Place{file, node.line}, path, node.value);
@@ -233,6 +237,10 @@ class Loader {
   }
 
   void apply_value(const Place& place, const std::string& path, const WrittenValue& value) {
+    if (const std::optional<KindPath> of_kind = kind_path(path)) {
+      apply_to_kind(place, path, *of_kind, value);
+      return;
+    }
     const std::optional<std::size_t> index = index_of(current_path(path));
     if (index) {
       assign(*index, place, path, value);
@@ -263,23 +271,65 @@ class Loader {
     }
   }
 
+  void apply_to_kind(const Place& place, const std::string& path, KindPath of_kind, const WrittenValue& value) {
+    const std::string_view present = current_path(of_kind.common);
+    if (present != of_kind.common) old_names_.insert(of_kind.common);
+    of_kind.common = present;
+    kind_places_.insert_or_assign(of_kind.kind, place);
+    const TimingKey* const timing = find_timing_key(of_kind.common);
+    try {
+      if (of_kind.kind.empty() || is_table(of_kind.common)) {
+        add_problem(
+            place, path,
+            fmt::format("is a table, not a single value: write [pe.kind.big] with pes = \"0-3\" and keys of [pe]; "
+                        "got {}",
+                        describe(value)));
+      } else if (component(of_kind.kind) != of_kind.kind) {
+        add_problem(place, printable(path), "the name of a kind has letters, digits, \"_\" and \"-\" alone");
+      } else if (timing != nullptr) {
+        kinds_.assign_timing(of_kind.kind, *timing, read_timing(*timing, place, value));
+      } else if (!kinds_.assign(of_kind, value)) {
+        add_problem(place, printable(path), unknown_key_message(of_kind.common, keys_of_kinds()));
+      }
+      kind_keys_.push_back(path);
+    } catch (const ParseError& error) {
+      const std::optional<std::size_t> index = index_of(of_kind.common);
+      add_problem(place, path, index ? refusal_text(all_keys()[*index], error) : error.what());
+    }
+  }
+
+  [[nodiscard]] static std::vector<std::string> keys_of_kinds() {
+    std::vector<std::string> paths = all_paths();
+    for (const std::string_view key : {kind_pes_key, kind_of_each_cube_key}) paths.push_back(fmt::format("pe.{}", key));
+    return paths;
+  }
+
   /// The file is read now, and takes its place when the other keys are known.
   void assign_timing(const TimingKey& key, const Place& place, const WrittenValue& value) {
+    timings_.insert_or_assign(&key, read_timing(key, place, value));
+  }
+
+  [[nodiscard]] std::optional<TimingTable> read_timing(const TimingKey& key, const Place& place,
+                                                       const WrittenValue& value) {
     const auto* const path = std::get_if<std::string>(&value);
     if (path == nullptr) {
       add_problem(place, std::string(key.path),
                   fmt::format("expected the path of a file of times, or \"\" for none; got {}", describe(value)));
-      return;
+      return std::nullopt;
     }
-    timings_.erase(&key);
-    if (path->empty()) return;
+    if (path->empty()) return std::nullopt;
     const bool in_file = ends_with(place.file, ".toml");
     const auto folder = in_file ? std::filesystem::path(place.file).parent_path() : std::filesystem::path();
-    timings_.emplace(&key, read_timing_table((folder / *path).string(), key.subject, problems_));
+    return read_timing_table((folder / *path).string(), key.subject, problems_);
   }
 
-  void apply_timings() {
-    for (const auto& [key, table] : timings_) key->apply(table, configuration_.system);
+  void make_kinds() {
+    SystemConfig& system = configuration_.system;
+    system.kinds = kinds_.kinds(system, timings_);
+    for (Problem& problem : kind_problems(system)) {
+      const Place& place = kind_places_[kind_path(problem.key)->kind];
+      add_problem(place, std::move(problem.key), std::move(problem.message));
+    }
   }
 
   void check_rules() {
@@ -315,8 +365,11 @@ class Loader {
   Configuration configuration_;
   std::vector<Problem> problems_;
   std::vector<Origin> origins_ = std::vector<Origin>(all_keys().size());
-  std::map<const TimingKey*, TimingTable> timings_;  ///< each has a place of its own: in any order
-  std::set<std::string, std::less<>> old_names_;     ///< by which keys were given
+  GivenTimings timings_;
+  KindAssignments kinds_;
+  std::vector<std::string> kind_keys_;            ///< paths of the keys of kinds that were given
+  std::map<std::string, Place> kind_places_;      ///< of the last key of each kind
+  std::set<std::string, std::less<>> old_names_;  ///< by which keys were given
   int assignments_ = 0;
   int of_preset_ = 0;  ///< assignments up to the end of the preset, which comes before all others
 };
@@ -350,8 +403,11 @@ Configuration load_configuration(const ConfigurationRequest& request) {
   return loader.finish();
 }
 
-ConfigurationCheck check(const SystemConfig& system) {
-  ConfigurationCheck found;
+namespace {
+
+/// Values outside of their limits, and impossible combinations of the others.
+[[nodiscard]] std::vector<Problem> problems_of_values(const SystemConfig& system) {
+  std::vector<Problem> problems;
   std::vector<std::string_view> faulty;
   for (const Key& key : all_keys()) {
     const std::string value = key.type.print(key, key.member.get(system));
@@ -359,24 +415,39 @@ ConfigurationCheck check(const SystemConfig& system) {
       (void)key.type.read(key, written_value_of(value));
     } catch (const ParseError& error) {
       faulty.push_back(key.path);
-      found.problems.push_back({"", 0, std::string(key.path), refusal_text(key, error)});
+      problems.push_back({"", 0, std::string(key.path), refusal_text(key, error)});
     }
   }
   for (const Rule& rule : configuration_rules()) {
     const bool would_mislead =
         std::find_first_of(rule.keys.begin(), rule.keys.end(), faulty.begin(), faulty.end()) != rule.keys.end();
     if (would_mislead) continue;
-    if (auto violation = rule.violation(system)) found.problems.push_back({"", 0, "", std::move(*violation)});
+    if (auto violation = rule.violation(system)) problems.push_back({"", 0, "", std::move(*violation)});
   }
+  return problems;
+}
+
+}  // namespace
+
+ConfigurationCheck check(const SystemConfig& system) {
+  ConfigurationCheck found{problems_of_values(system), {}};
+  if (!found.problems.empty()) return found;
+  for (const PeKind& kind : system.kinds) {
+    for (Problem& problem : problems_of_values(machine_of_kind(system, kind))) {
+      problem.message.insert(0, fmt::format("for the kind \"{}\": ", kind.name));
+      found.problems.push_back(std::move(problem));
+    }
+  }
+  for (Problem& problem : kind_problems(system)) found.problems.push_back(std::move(problem));
   if (found.problems.empty()) found.warnings = warnings_of(system);
   return found;
 }
 
 namespace {
 
-/// A key of either kind, as it is shown to people.
+/// A key as it is shown to people.
 struct ShownKey {
-  std::string_view path;
+  std::string path;
   std::string value;
   bool is_text = true;
   std::string type;
@@ -391,15 +462,15 @@ struct ShownKey {
   const auto end_table = [&] {
     for (const TimingKey& key : timing_keys()) {
       if (table_of(key.path) != table) continue;
-      shown.push_back(
-          {key.path, key.name(system), true, "a path", "a file, or empty: none", std::string(key.description)});
+      shown.push_back({std::string(key.path), key.name(system), true, "a path", "a file, or empty: none",
+                       std::string(key.description)});
     }
   };
   for (const Key& key : all_keys()) {
     const bool leaves = table_of(key.path) != table;
     if (leaves) end_table();
     table = table_of(key.path);
-    shown.push_back({key.path, key.type.print(key, key.member.get(system)), key.type.is_text,
+    shown.push_back({std::string(key.path), key.type.print(key, key.member.get(system)), key.type.is_text,
                      std::string(key.type.name), key.type.allowed(key), description_of(key)});
   }
   end_table();
@@ -410,29 +481,42 @@ struct ShownKey {
 
 std::string to_toml(const Configuration& configuration) {
   std::string text = fmt::format("preset = {}\n", in_quotes(configuration.preset));
-  std::string_view table;
-  for (const ShownKey& key : shown_keys(configuration.system)) {
-    if (table_of(key.path) != table) {
-      table = table_of(key.path);
+  std::string table;
+  const auto add = [&](std::string_view path, const std::string& value, std::string_view description) {
+    if (table_of(path) != table) {
+      table = table_of(path);
       text += fmt::format("\n[{}]\n", table);
     }
-    const std::string assignment =
-        fmt::format("{} = {}", key.path.substr(table.size() + 1), key.is_text ? in_quotes(key.value) : key.value);
-    text += fmt::format("{:<32} # {}\n", assignment, key.description);
+    const std::string assignment = fmt::format("{} = {}", path.substr(table.size() + 1), value);
+    text += description.empty() ? assignment + '\n' : fmt::format("{:<32} # {}\n", assignment, description);
+  };
+  for (const ShownKey& key : shown_keys(configuration.system)) {
+    add(key.path, key.is_text ? in_quotes(key.value) : key.value, key.description);
+  }
+  for (const PeKind& kind : configuration.system.kinds) {
+    for (const ConfigurationValue& value : kind_values(configuration.system, kind)) {
+      const std::optional<std::size_t> index = index_of(common_path(value.path));
+      const bool is_text = !index || all_keys()[*index].type.is_text;
+      add(value.path, is_text ? in_quotes(value.value) : value.value, "");
+    }
   }
   return text;
 }
 
 std::vector<ConfigurationValue> configuration_values(const SystemConfig& system) {
   std::vector<ConfigurationValue> values;
-  for (ShownKey& key : shown_keys(system)) values.push_back({std::string(key.path), std::move(key.value)});
+  for (ShownKey& key : shown_keys(system)) values.push_back({std::move(key.path), std::move(key.value)});
+  for (const PeKind& kind : system.kinds) {
+    std::vector<ConfigurationValue> own = kind_values(system, kind);
+    std::move(own.begin(), own.end(), std::back_inserter(values));
+  }
   return values;
 }
 
 std::vector<KeyDescription> configuration_keys() {
   std::vector<KeyDescription> descriptions;
   for (ShownKey& key : shown_keys(SystemConfig{})) {
-    descriptions.push_back({std::string(key.path), std::move(key.type), std::move(key.value), std::move(key.allowed),
+    descriptions.push_back({std::move(key.path), std::move(key.type), std::move(key.value), std::move(key.allowed),
                             std::move(key.description)});
   }
   return descriptions;

@@ -1,5 +1,6 @@
 #include "platform/config/parameter_attributes.h"
 
+#include "models/config/pe_kinds.h"
 #include "platform/config/configuration.h"
 
 namespace kernwave::platform {
@@ -13,14 +14,24 @@ namespace {
 }  // namespace
 
 ParameterAttributes::ParameterAttributes(System& system) {
-  for (const ConfigurationValue& value : configuration_values(system.config())) {
+  const SystemConfig& config = system.config();
+  for (const ConfigurationValue& value : configuration_values(config)) {
     attach(system, value.path, value.value);
-    for (std::int64_t id = 0; is_of(value.path, "hbm") && id < system.config().cubes; ++id) {
+    for (std::int64_t id = 0; is_of(value.path, "hbm") && id < config.cubes; ++id) {
       attach(system.cube(CubeId(id)), value.path, value.value);
     }
-    const bool of_pes = is_of(value.path, "pe") || is_of(value.path, "ipcq");
-    for (std::int64_t id = 0; of_pes && id < system.pe_count(); ++id) {
-      attach(system.pe(PeId(id)), value.path, value.value);
+  }
+  attach_to_pes(system, nullptr);
+  for (const PeKind& kind : config.kinds) attach_to_pes(system, &kind);
+}
+
+void ParameterAttributes::attach_to_pes(System& system, const PeKind* kind) {
+  SystemConfig config = kind == nullptr ? system.config() : machine_of_kind(system.config(), *kind);
+  config.kinds.clear();
+  for (const ConfigurationValue& value : configuration_values(config)) {
+    if (!is_of(value.path, "pe") && !is_of(value.path, "ipcq")) continue;
+    for (std::int64_t id = 0; id < system.pe_count(); ++id) {
+      if (kind_of(system.config(), PeId(id)) == kind) attach(system.pe(PeId(id)), value.path, value.value);
     }
   }
 }

@@ -12,8 +12,8 @@ namespace kernwave::platform {
 
 /// Makes every value of a machine's configuration readable through SystemC, as a platform's tools expect it: an
 /// `sc_attribute<std::string>` with the key's path as its name and the value as `kernwave config` prints it. The System
-/// has all keys, each cube those of `hbm`, each PE those of `pe` and `ipcq`. They go with this object, which the System
-/// must outlive.
+/// has all keys, each cube those of `hbm`, each PE those of `pe` (of its kind) and `ipcq`. They go with this object,
+/// which the System must outlive.
 class ParameterAttributes {
  public:
   explicit ParameterAttributes(System& system);
@@ -27,6 +27,8 @@ class ParameterAttributes {
     std::unique_ptr<sc_core::sc_attribute<std::string>> attribute;
   };
 
+  /// Nullptr: to those of no kind.
+  void attach_to_pes(System& system, const PeKind* kind);
   void attach(sc_core::sc_object& object, const std::string& path, const std::string& value);
 
   std::vector<Attached> attached_;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "models/base/exact_time.h"
+#include "models/config/pe_kinds.h"
 #include "platform/config/key_table.h"
 #include "platform/text/units.h"
 
@@ -30,6 +32,23 @@ std::optional<std::string> too_slow_channels(const SystemConfig& system) {
                      format_quantity(Bandwidth(channel)), format_quantity(Bandwidth(min_bytes_per_second)));
 }
 
+/// "" or the kind that a warning is about, before it.
+[[nodiscard]] std::vector<std::string> warnings_of_pes(const SystemConfig& system, std::string_view whose) {
+  const DmaConfig& dma = system.pe.dma;
+  if (dma.burst.count() == 0) return {};
+  const Bytes in_flight = dma.burst * dma.max_outstanding;
+  const Picoseconds round_trip = dma.setup + system.hbm.latency;
+  const Int128 scaled = Int128{dma.bandwidth.count()} * round_trip.count();
+  const auto needed = static_cast<std::int64_t>((scaled + picoseconds_per_second - 1) / picoseconds_per_second);
+  if (in_flight.count() >= needed) return {};
+  return {fmt::format(
+      "{}pe.dma.max_outstanding x pe.dma.burst is {} in flight, below the {} B that pe.dma.bandwidth {} takes "
+      "over a round trip of {} (pe.dma.setup + hbm.latency): the port cannot reach its bandwidth; {} "
+      "outstanding bursts would",
+      whose, format_quantity(in_flight), needed, format_quantity(dma.bandwidth), format_quantity(round_trip),
+      ceil_div(needed, dma.burst.count()))};
+}
+
 }  // namespace
 
 const std::vector<Rule>& configuration_rules() {
@@ -41,19 +60,14 @@ const std::vector<Rule>& configuration_rules() {
 }
 
 std::vector<std::string> warnings_of(const SystemConfig& system) {
-  const DmaConfig& dma = system.pe.dma;
-  if (dma.burst.count() == 0) return {};
-  const Bytes in_flight = dma.burst * dma.max_outstanding;
-  const Picoseconds round_trip = dma.setup + system.hbm.latency;
-  const Int128 scaled = Int128{dma.bandwidth.count()} * round_trip.count();
-  const auto needed = static_cast<std::int64_t>((scaled + picoseconds_per_second - 1) / picoseconds_per_second);
-  if (in_flight.count() >= needed) return {};
-  return {fmt::format(
-      "pe.dma.max_outstanding x pe.dma.burst is {} in flight, below the {} B that pe.dma.bandwidth {} takes "
-      "over a round trip of {} (pe.dma.setup + hbm.latency): the port cannot reach its bandwidth; {} "
-      "outstanding bursts would",
-      format_quantity(in_flight), needed, format_quantity(dma.bandwidth), format_quantity(round_trip),
-      ceil_div(needed, dma.burst.count()))};
+  std::vector<std::string> warnings = warnings_of_pes(system, "");
+  for (const PeKind& kind : system.kinds) {
+    for (std::string& warning :
+         warnings_of_pes(machine_of_kind(system, kind), fmt::format("PEs of the kind \"{}\": ", kind.name))) {
+      warnings.push_back(std::move(warning));
+    }
+  }
+  return warnings;
 }
 
 }  // namespace kernwave::platform

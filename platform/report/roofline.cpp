@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/config/pe_kinds.h"
 #include "models/protocol/engine.h"
 #include "platform/results/recorded_machine.h"
 #include "platform/results/result_figures.h"
@@ -33,6 +34,11 @@ namespace {
          static_cast<double>(gemm_clock(pe).count()) / static_cast<double>(cycles_of_type(pe.gemm, result));
 }
 
+/// Of one PE, elementwise operations a second.
+[[nodiscard]] double peak_of_vectors(const PeConfig& pe) {
+  return static_cast<double>(math_clock(pe).count()) * static_cast<double>(pe.math.lanes);
+}
+
 }  // namespace
 
 Roofline roofline(const Json& result) {
@@ -45,14 +51,14 @@ Roofline roofline(const Json& result) {
   line.cubes = cubes_used(result);
   const std::int64_t latency = result.at("latency_ps").as_int();
   if (latency > 0) line.flops_per_second = static_cast<double>(line.flops) / (static_cast<double>(latency) * 1e-12);
-  const auto pes = static_cast<double>(line.pes);
   const SystemConfig machine = recorded_machine(result);
-  line.peak_flops = pes * (line.of_products ? peak_of_products(machine.pe, result)
-                                            : static_cast<double>(math_clock(machine.pe).count()) *
-                                                  static_cast<double>(machine.pe.math.lanes));
+  for (const PeId id : numbers_of_active_pes(result)) {
+    const PeConfig pe = pe_config(machine, id);
+    line.peak_flops += line.of_products ? peak_of_products(pe, result) : peak_of_vectors(pe);
+    line.dma_bandwidth += static_cast<double>(pe.dma.bandwidth.count());
+  }
   line.hbm_bandwidth = static_cast<double>(line.cubes) * static_cast<double>(machine.hbm.bandwidth.count()) *
                        (static_cast<double>(machine.hbm.efficiency.count()) / 1e6);
-  line.dma_bandwidth = pes * static_cast<double>(machine.pe.dma.bandwidth.count());
   return line;
 }
 

@@ -39,6 +39,25 @@ void raise(Bounds& bounds, Resource resource, Picoseconds time) { bounds[resourc
   return share(port_time(pe, channel), bytes.count(), pe.statistics(channel).bytes.count());
 }
 
+/// Of the engines of one PE. A share of the work is an equal one where the workload cannot say who has how much of it:
+/// what the PE did not do bounds nothing.
+void raise_by_engines(Bounds& bounds, const Pe& pe, const CompulsoryWork& mine, DType dtype) {
+  const PeConfig& config = pe.config();
+  const Bytes read = std::min(mine.read, pe.statistics(Engine::dma_read).bytes);
+  const Bytes written = std::min(mine.written, pe.statistics(Engine::dma_write).bytes);
+  raise(bounds, Resource::dma_read, port_time(pe, Engine::dma_read, read));
+  raise(bounds, Resource::dma_write, port_time(pe, Engine::dma_write, written));
+  const GemmWork issued = pe.gemm_work();
+  const std::int64_t macs = std::min(mine.multiply_accumulates, issued.multiply_accumulates);
+  const Picoseconds dataflow = share(issued.dataflow, macs, issued.multiply_accumulates);
+  GemmConfig ideal = config.gemm;
+  ideal.dataflow = GemmDataflow::ideal;
+  const Cycles cycles = dataflow_cycles(ideal, {macs, 1, 1}, dtype, GemmStart::back_to_back);
+  raise(bounds, Resource::gemm_ideal, config.gemm.timing ? dataflow : Clock(gemm_clock(config))(cycles));
+  raise(bounds, Resource::gemm_dataflow, dataflow);
+  if (!config.math.timing) raise(bounds, Resource::math, Clock(math_clock(config))(mine.math));
+}
+
 }  // namespace
 
 std::string_view name_of(Resource resource) noexcept {
@@ -57,26 +76,14 @@ Resource Bounds::largest() const {
 
 Bounds compulsory_bounds(const System& system, const std::vector<CompulsoryWork>& work, DType dtype) {
   const SystemConfig& config = system.config();
-  const Clock gemm(gemm_clock(config.pe));
-  const Clock math(math_clock(config.pe));
-  GemmConfig ideal = config.pe.gemm;
-  ideal.dataflow = GemmDataflow::ideal;
   Bounds bounds;
   std::vector<CompulsoryWork> cubes(static_cast<std::size_t>(config.cubes));
   for (std::size_t i = 0; i < work.size(); ++i) {
-    const CompulsoryWork& mine = work[i];
     const Pe& pe = system.pe(PeId(static_cast<std::int64_t>(i)));
-    const GemmWork issued = pe.gemm_work();
+    raise_by_engines(bounds, pe, work[i], dtype);
     CompulsoryWork& cube = cubes[i / static_cast<std::size_t>(config.pes_per_cube)];
-    cube.read += mine.read;
-    cube.written += mine.written;
-    raise(bounds, Resource::dma_read, port_time(pe, Engine::dma_read, mine.read));
-    raise(bounds, Resource::dma_write, port_time(pe, Engine::dma_write, mine.written));
-    const Picoseconds dataflow = share(issued.dataflow, mine.multiply_accumulates, issued.multiply_accumulates);
-    const Cycles macs = dataflow_cycles(ideal, {mine.multiply_accumulates, 1, 1}, dtype, GemmStart::back_to_back);
-    raise(bounds, Resource::gemm_ideal, config.pe.gemm.timing ? dataflow : gemm(macs));
-    raise(bounds, Resource::gemm_dataflow, dataflow);
-    if (!config.pe.math.timing) raise(bounds, Resource::math, math(mine.math));
+    cube.read += work[i].read;
+    cube.written += work[i].written;
   }
   for (const CompulsoryWork& cube : cubes) {
     raise(bounds, Resource::hbm_read, cube_time(config.hbm, cube.read));

@@ -3,9 +3,28 @@
 #include <fmt/format.h>
 
 #include "platform/config/key_table.h"
+#include "platform/config/pe_kind_keys.h"
 #include "platform/text/units.h"
 
 namespace kernwave::platform {
+
+namespace {
+
+[[nodiscard]] std::vector<PeKind> recorded_kinds(const Json& values, const SystemConfig& machine) {
+  KindAssignments kinds;
+  for (const Json::Member& value : values.as_object()) {
+    const std::optional<KindPath> path = kind_path(value.key);
+    if (!path) continue;
+    try {
+      (void)kinds.assign(*path, written_value_of(value.value.as_string()));  // not the names of timings
+    } catch (const ParseError& error) {
+      throw JsonError(fmt::format("config: {}: {}", value.key, error.what()));
+    }
+  }
+  return kinds.kinds(machine, {});
+}
+
+}  // namespace
 
 SystemConfig recorded_machine(const Json& result) {
   const Json& values = result.at("config");
@@ -19,6 +38,7 @@ SystemConfig recorded_machine(const Json& result) {
       throw JsonError(fmt::format("config: {}: {}", key.path, error.what()));
     }
   }
+  machine.kinds = recorded_kinds(values, machine);
   return machine;
 }
 

@@ -171,10 +171,15 @@ namespace {
                        {"within_tolerance", error.is_right()}});
 }
 
+/// Of the PE whose scratch was the fullest.
 [[nodiscard]] Json scratch_object(const System& system) {
-  Bytes peak;
-  for (std::int64_t i = 0; i < system.pe_count(); ++i) peak = std::max(peak, system.pe(PeId(i)).scratch().peak());
-  return Json::object({{"peak_bytes", peak.count()}, {"capacity_bytes", system.config().pe.scratch.capacity.count()}});
+  const PeScratch* fullest = &system.pe(PeId(0)).scratch();
+  for (std::int64_t i = 1; i < system.pe_count(); ++i) {
+    const PeScratch& other = system.pe(PeId(i)).scratch();
+    const Int128 its_share = Int128{other.peak().count()} * fullest->capacity().count();
+    if (its_share > Int128{fullest->peak().count()} * other.capacity().count()) fullest = &other;
+  }
+  return Json::object({{"peak_bytes", fullest->peak().count()}, {"capacity_bytes", fullest->capacity().count()}});
 }
 
 /// Of the configuration; those of the run come behind.

@@ -47,11 +47,17 @@ std::int64_t stalled_for(const Json& result, std::string_view cause) {
   return sum;
 }
 
-std::int64_t active_pes(const Json& result) {
+std::int64_t active_pes(const Json& result) { return static_cast<std::int64_t>(numbers_of_active_pes(result).size()); }
+
+std::vector<PeId> numbers_of_active_pes(const Json& result) {
   const std::int64_t latency = result.at("latency_ps").as_int();
-  const Json::Object& pes = result.at("stall_ps").as_object();
-  return std::count_if(pes.begin(), pes.end(),
-                       [latency](const Json::Member& pe) { return pe.value.at("idle").as_int() < latency; });
+  std::vector<PeId> active;
+  std::int64_t number = 0;  // all PEs are there, in order
+  for (const Json::Member& pe : result.at("stall_ps").as_object()) {
+    if (pe.value.at("idle").as_int() < latency) active.emplace_back(number);
+    ++number;
+  }
+  return active;
 }
 
 double gigabytes_per_second(const Json& result) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/address.h"
 #include "platform/json/json.h"
 
 namespace kernwave::platform {
@@ -34,6 +35,7 @@ struct BindingBound {
 
 /// The number of PEs that did any work.
 [[nodiscard]] std::int64_t active_pes(const Json& result);
+[[nodiscard]] std::vector<PeId> numbers_of_active_pes(const Json& result);
 
 /// Bytes read and written per second of latency, in GB/s.
 [[nodiscard]] double gigabytes_per_second(const Json& result);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "models/config/pe_kinds.h"
+
 namespace kernwave::platform {
 
 namespace {
@@ -94,26 +96,35 @@ SystemConfig twice_as_fast(const SystemConfig& config, Faster resource) {
       faster.interconnect.hop_latency = half(config.interconnect.hop_latency);
       break;
     case Faster::dma:
-      faster.pe.dma.bandwidth = config.pe.dma.bandwidth * 2;
-      faster.pe.dma.timing = changed(config.pe.dma.timing, with_half_port);
+      change_every_pe(faster, [](PeConfig& pe) {
+        pe.dma.bandwidth = pe.dma.bandwidth * 2;
+        pe.dma.timing = changed(pe.dma.timing, with_half_port);
+      });
       break;
     case Faster::dma_setup:
-      faster.pe.dma.setup = Picoseconds(ceil_div(config.pe.dma.setup.count(), 2));
-      faster.pe.dma.timing = changed(config.pe.dma.timing, with_half_setup);
+      change_every_pe(faster, [](PeConfig& pe) {
+        pe.dma.setup = Picoseconds(ceil_div(pe.dma.setup.count(), 2));
+        pe.dma.timing = changed(pe.dma.timing, with_half_setup);
+      });
       break;
     case Faster::gemm:
-      faster.pe.gemm.clock_multiple *= 2;
-      faster.pe.gemm.timing = changed(config.pe.gemm.timing, with_half_service);
+      change_every_pe(faster, [](PeConfig& pe) {
+        pe.gemm.clock_multiple *= 2;
+        pe.gemm.timing = changed(pe.gemm.timing, with_half_service);
+      });
       break;
     case Faster::math:
-      faster.pe.math.clock_multiple *= 2;
-      faster.pe.math.timing = changed(config.pe.math.timing, with_half_service);
+      change_every_pe(faster, [](PeConfig& pe) {
+        pe.math.clock_multiple *= 2;
+        pe.math.timing = changed(pe.math.timing, with_half_service);
+      });
       break;
     case Faster::issue:
-      faster.pe.issue = half(config.pe.issue);
+      change_every_pe(faster, [](PeConfig& pe) { pe.issue = half(pe.issue); });
       break;
     case Faster::dispatch:
-      faster.pe.scheduler.dispatch_latency = half(config.pe.scheduler.dispatch_latency);
+      change_every_pe(faster,
+                      [](PeConfig& pe) { pe.scheduler.dispatch_latency = half(pe.scheduler.dispatch_latency); });
       break;
     case Faster::link:
       faster.pe.ipcq.bandwidth = config.pe.ipcq.bandwidth * 2;

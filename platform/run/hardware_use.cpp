@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "models/config/pe_kinds.h"
 #include "platform/config/key_table.h"
 #include "platform/config/math_table.h"
+#include "platform/config/pe_kind_keys.h"
 #include "platform/text/message_text.h"
 
 namespace kernwave::platform {
@@ -184,6 +186,17 @@ const std::vector<Concern>& concerns() {
   return {};
 }
 
+/// The machine as each kind of PEs has it that a key may be about.
+[[nodiscard]] std::vector<SystemConfig> machines_of(const SystemConfig& system, std::string_view path) {
+  const std::optional<KindPath> of_kind = kind_path(path);
+  std::vector<SystemConfig> machines;
+  if (!of_kind) machines.push_back(system);
+  for (const PeKind& kind : system.kinds) {
+    if (!of_kind || of_kind->kind == kind.name) machines.push_back(machine_of_kind(system, kind));
+  }
+  return machines;
+}
+
 }  // namespace
 
 std::vector<std::string> keys_without_effect(const Configuration& configuration, const HardwareUse& use) {
@@ -193,9 +206,16 @@ std::vector<std::string> keys_without_effect(const Configuration& configuration,
   };
   std::vector<Group> groups;
   for (const std::string& path : configuration.given) {
-    const Key& key = all_keys()[index_of(path).value()];
-    const std::string_view why = why_without_effect(key, {configuration.system, use});
-    if (why.empty()) continue;
+    const std::optional<std::size_t> index = index_of(common_path(path));
+    if (!index) continue;  // a kind's choice of PEs
+    const Key& key = all_keys()[*index];
+    std::string_view why;
+    bool has_effect = false;
+    for (const SystemConfig& machine : machines_of(configuration.system, path)) {
+      why = why_without_effect(key, {machine, use});
+      has_effect = has_effect || why.empty();
+    }
+    if (has_effect) continue;
     auto group = std::find_if(groups.begin(), groups.end(), [why](const Group& other) { return other.why == why; });
     if (group == groups.end()) group = groups.insert(group, Group{why, {}});
     group->keys.push_back(path);

@@ -9,7 +9,7 @@ using kernels::Sharding;
 using kernels::Span;
 
 AttentionLayout::AttentionLayout(const AttentionTask& task, const SystemConfig& config)
-    : task_(task), pe_count_(config.cubes * config.pes_per_cube), pes_per_cube_(config.pes_per_cube) {
+    : task_(task), pes_per_cube_(config.pes_per_cube) {
   HbmLayout layout(config);
   heads_.assign(static_cast<std::size_t>(task.ranks),
                 std::vector<AttentionHead>(static_cast<std::size_t>(task.programs())));
@@ -71,15 +71,18 @@ void AttentionLayout::place_sequence_in_cube(HbmLayout& layout, std::int64_t ran
 }
 
 PeId AttentionLayout::pe_of(std::int64_t rank, std::int64_t program) const {
+  const auto wrapped = [](const std::vector<PeId>& pes, std::int64_t number) {
+    return pes[static_cast<std::size_t>(number) % pes.size()];
+  };
   switch (task_.split) {
     case KeySplit::none:
       break;
     case KeySplit::over_pes:
-      return PeId(program * task_.ranks + rank);
+      return wrapped(task_.pes.of_cube(CubeId(0)), program * task_.ranks + rank);
     case KeySplit::over_cubes:
-      return PeId(rank * pes_per_cube_ + program % pes_per_cube_);
+      return wrapped(task_.pes.of_cube(CubeId(rank)), program);
   }
-  return PeId(program % pe_count_);
+  return wrapped(task_.pes.all(), program);
 }
 
 std::int64_t AttentionLayout::queries_of(std::int64_t rank, std::int64_t program) const {

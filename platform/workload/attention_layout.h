@@ -18,8 +18,8 @@ namespace kernwave::platform {
 /// * split over PEs: its rank r runs on PE n x ranks + r,
 /// * split over cubes: each of its ranks runs on PE n mod (PEs of a cube) of the rank's cube.
 ///
-/// Q, K, V and output, of a rank its share of them, lie in the cube of that PE. In layout [S, H, D] the heads of a
-/// sequence that share a cube are interleaved.
+/// PEs are counted among those of the task's placement. Q, K, V and output, of a rank its share of them, lie in the
+/// cube of that PE. In layout [S, H, D] the heads of a sequence that share a cube are interleaved.
 class AttentionLayout {
  public:
   /// `task` must outlive this. Throws WorkloadError when a cube is full.
@@ -52,7 +52,6 @@ class AttentionLayout {
   [[nodiscard]] SequenceRows rows_of_queries(std::int64_t rank, std::int64_t program) const;
 
   const AttentionTask& task_;
-  std::int64_t pe_count_;
   std::int64_t pes_per_cube_;
   std::vector<std::vector<kernels::AttentionHead>> heads_;  // [rank][program]
 };

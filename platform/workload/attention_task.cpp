@@ -80,18 +80,29 @@ void check_queues(AttentionKernel kernel, std::int64_t ranks, bool bidirectional
 
 /// How many PEs of a cube each program of a short decode can have: one, or more where there are fewer programs than
 /// PEs.
-[[nodiscard]] std::int64_t pes_for_each(const WorkloadRequest& request, const SystemConfig& config) {
+[[nodiscard]] std::int64_t pes_for_each(const AttentionTask& task, const SystemConfig& config) {
   const bool linked = config.pe.ipcq.topology != IpcqTopology::mesh;  // a mesh has no line through all PEs
-  if (!linked) return 1;
-  return std::max<std::int64_t>(1, config.pes_per_cube / (request.batch * request.model->kv_heads));
+  if (!linked || !task.pes.is_one_row_of(CubeId(0))) return 1;
+  const auto pes = static_cast<std::int64_t>(task.pes.of_cube(CubeId(0)).size());
+  return std::max<std::int64_t>(1, pes / (task.batch * task.model.kv_heads));
+}
+
+/// Ranks lead from cube to cube by the queues of PEs that have the same place in each.
+void check_places(const AttentionTask& task) {
+  if (task.pes.is_alike_in(task.ranks)) return;
+  throw WorkloadError(
+      fmt::format("--pe-kind: the long attention kernels run on PEs with the same places in each of {} cubes; give the "
+                  "kind by of_each_cube",
+                  task.ranks));
 }
 
 void split_keys(AttentionTask& task, const WorkloadRequest& request, const SystemConfig& config) {
   if (is_long(task.kernel)) {
     task.split = KeySplit::over_cubes;
     task.ranks = request.ranks.value_or(config.cubes);
+    check_places(task);
   } else if (task.kernel == AttentionKernel::decode_short) {
-    task.ranks = pes_for_each(request, config);
+    task.ranks = pes_for_each(task, config);
     task.split = task.ranks > 1 ? KeySplit::over_pes : KeySplit::none;
   }
 }
@@ -149,6 +160,7 @@ AttentionTask attention_task(AttentionKernel kernel, const WorkloadRequest& requ
   task.kernel = kernel;
   task.model = *request.model;
   task.batch = request.batch;
+  task.pes = PePlacement(config, request.pe_kind);
   split_keys(task, request, config);
   task.kv_layout = request.kv_layout.value_or(KvLayout::heads_first);
   task.sharding = request.sharding.value_or(RingSharding::contiguous);

@@ -7,6 +7,7 @@
 #include "kernels/attention/attention_args.h"
 #include "kernels/attention/gqa_attention_prefill_long.h"
 #include "platform/workload/attention_plan.h"
+#include "platform/workload/pe_placement.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {
@@ -22,6 +23,7 @@ enum class KeySplit : std::uint8_t {
 struct AttentionTask {
   AttentionKernel kernel = AttentionKernel::decode_short;
   ModelShape model;
+  PePlacement pes;
   std::int64_t batch = 1;
   KeySplit split = KeySplit::none;
   std::int64_t ranks = 1;  ///< that share the keys of each program

@@ -1,6 +1,7 @@
 #include "platform/workload/attention_work.h"
 
 #include "kernels/attention/causality.h"
+#include "models/config/pe_kinds.h"
 
 namespace kernwave::platform {
 
@@ -31,13 +32,21 @@ using kernels::AttentionHead;
   return pairs;
 }
 
+/// Of each score that counts: the maximum, scale and shift, the exponential, the sum, the conversion for the product.
+[[nodiscard]] Cycles math_of_scores(const MathConfig& math, std::int64_t scores) {
+  const MathCycles& cycles = math.cycles;
+  return (cycles.max + cycles.fma + cycles.exp + cycles.add + cycles.cast) * (scores / math.lanes);
+}
+
+[[nodiscard]] const MathConfig& math_of(const SystemConfig& config, PeId pe) {
+  const PeKind* kind = kind_of(config, pe);
+  return kind == nullptr ? config.pe.math : kind->pe.math;
+}
+
 }  // namespace
 
 std::vector<CompulsoryWork> compulsory_work(const AttentionTask& task, const AttentionLayout& layout,
                                             const SystemConfig& config) {
-  const MathConfig& math = config.pe.math;
-  // Of each score that counts: the maximum, scale and shift, the exponential, the sum, the conversion for the product.
-  const Cycles per_vector = math.cycles.max + math.cycles.fma + math.cycles.exp + math.cycles.add + math.cycles.cast;
   const bool ring = task.kernel == AttentionKernel::prefill_long;
   const std::int64_t head_dim = task.args.head_dim;
   const std::int64_t element = size_of(task.args.dtype);
@@ -51,11 +60,12 @@ std::vector<CompulsoryWork> compulsory_work(const AttentionTask& task, const Att
           ring ? head.s_kv : kernels::visible_keys(task.args.causal, head.diagonal(), head.s_kv, head.s_q - 1);
       const std::int64_t pairs = ring ? visible_pairs_of_ring(task, rank, program) : visible_pairs_of_head(task, head);
       const std::int64_t scores = pairs * task.args.group;
-      CompulsoryWork& its = work[static_cast<std::size_t>(layout.pe_of(rank, program).count())];
+      const PeId pe = layout.pe_of(rank, program);
+      CompulsoryWork& its = work[static_cast<std::size_t>(pe.count())];
       its.read += Bytes(head.s_q * q_row) + Bytes(2 * keys * head_dim * element);
       its.written += Bytes(layout.outputs_of(rank, program) * q_row);
       its.multiply_accumulates += 2 * scores * head_dim;
-      its.math += per_vector * (scores / math.lanes);
+      its.math += math_of_scores(math_of(config, pe), scores);
     }
   }
   return work;

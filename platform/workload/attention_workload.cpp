@@ -35,20 +35,21 @@ using kernels::Sharding;
 
 AttentionWorkload::AttentionWorkload(AttentionKernel kernel, const WorkloadRequest& request, const SystemConfig& config)
     : config_(config),
+      pe_kind_(request.pe_kind),
       task_(attention_task(kernel, request, config)),
       layout_(task_, config),
       data_(task_, layout_),
       plan_(make_plan(request)) {}
 
 std::string AttentionWorkload::make_plan(const WorkloadRequest& request) {
-  const Bytes scratch = config_.pe.scratch.capacity;
+  const ScratchLimits smallest = task_.pes.smallest();
   if (task_.kernel == AttentionKernel::prefill_long) {
     kernels::RingArgs ring;
     ring.attention = task_.args;
     ring.sequences = task_.sequences;
     ring.ranks = task_.ranks;
     ring.bidirectional = task_.bidirectional;
-    std::string plan = plan_ring({request.tile, scratch, config_.pe.ipcq}, ring);
+    std::string plan = plan_ring({request.tile, smallest.capacity, config_.pe.ipcq}, ring);
     task_.args = ring.attention;
     task_.resident_blocks = ring.resident_blocks;
     return plan;
@@ -58,8 +59,8 @@ std::string AttentionWorkload::make_plan(const WorkloadRequest& request) {
     longest_shard = std::max(longest_shard, sequence.keys.longest_chunk());
   }
   const Bytes slots = task_.ranks == 1 ? Bytes(0) : slots_need(config_.pe.ipcq, queues().slot_bytes);
-  return plan_attention({task_.kernel, task_.longest_queries(), longest_shard, request.tile, scratch, slots,
-                         config_.pe.scheduler.prefetch_depth},
+  return plan_attention({task_.kernel, task_.longest_queries(), longest_shard, request.tile, smallest.capacity, slots,
+                         smallest.prefetch_depth},
                         task_.args);
 }
 
@@ -111,8 +112,9 @@ tl::Queues AttentionWorkload::queues() const {
 void AttentionWorkload::launch(System& system, tl::Policy policy) const {
   const tl::Grid grid{task_.args.kv_heads, task_.batch, 1};
   const bool cube_each = task_.split == KeySplit::over_cubes;
-  const std::int64_t pes_of_a_rank = cube_each ? config_.pes_per_cube : system.pe_count();
   for (std::int64_t rank = 0; rank < task_.ranks; ++rank) {
+    const auto pes_of_a_rank =
+        static_cast<std::int64_t>((cube_each ? task_.pes.of_cube(CubeId(rank)) : task_.pes.all()).size());
     std::vector<Pe*> pes;
     for (std::int64_t program = 0; program < std::min(task_.programs(), pes_of_a_rank); ++program) {
       pes.push_back(&system.pe(layout_.pe_of(rank, program)));
@@ -143,6 +145,7 @@ Json AttentionWorkload::shape() const {
                              {"kv_buffers", args.kv_buffers},
                              {"seed", static_cast<std::int64_t>(task_.seed)}});
   add_shape_of_ranks(shape);
+  if (pe_kind_) shape["pe_kind"] = *pe_kind_;
   return shape;
 }
 

@@ -42,6 +42,7 @@ class AttentionWorkload : public Workload {
   void add_shape_of_ranks(Json& shape) const;
 
   SystemConfig config_;
+  std::optional<std::string> pe_kind_;
   AttentionTask task_;
   AttentionLayout layout_;
   AttentionData data_;

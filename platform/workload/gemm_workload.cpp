@@ -38,7 +38,7 @@ constexpr std::int64_t largest_extent = std::int64_t{1} << 24;
 }  // namespace
 
 GemmWorkload::GemmWorkload(const WorkloadRequest& request, const SystemConfig& config)
-    : config_(config), seed_(request.seed) {
+    : config_(config), pe_kind_(request.pe_kind), pes_(config, request.pe_kind), seed_(request.seed) {
   const bool attention_options = request.model || !request.s_q.empty() || !request.s_kv.empty() || request.causal ||
                                  request.batch != 1 || request.tile || request.kv_layout || request.lse || request.kv ||
                                  request.ranks || request.reduction || request.sharding || request.bidirectional;
@@ -58,12 +58,16 @@ GemmWorkload::GemmWorkload(const WorkloadRequest& request, const SystemConfig& c
   args_.block_m = std::min(args_.block_m, args_.m);
   args_.block_n = std::min(args_.block_n, args_.n);
   args_.block_k = std::min(args_.block_k, args_.k);
+  if (pes_.of_cube(CubeId(0)).empty()) {
+    throw WorkloadError(
+        fmt::format("--pe-kind {}: gemm runs on PEs of cube 0, none of which is of that kind", *pe_kind_));
+  }
   constexpr std::int64_t smallest_block = 16;
-  while (scratch_need(args_) > config.pe.scratch.capacity && args_.block_k > smallest_block) args_.block_k /= 2;
-  if (scratch_need(args_) > config.pe.scratch.capacity) {
+  const Bytes smallest = pes_.smallest().capacity;
+  while (scratch_need(args_) > smallest && args_.block_k > smallest_block) args_.block_k /= 2;
+  if (scratch_need(args_) > smallest) {
     throw WorkloadError(fmt::format("blocks of {} x {} need {} of scratch; pe.scratch.capacity is {}", args_.block_m,
-                                    args_.block_n, format_quantity(scratch_need(args_)),
-                                    format_quantity(config.pe.scratch.capacity)));
+                                    args_.block_n, format_quantity(scratch_need(args_)), format_quantity(smallest)));
   }
   HbmLayout layout(config);
   const std::int64_t element = size_of(args_.dtype);
@@ -73,20 +77,22 @@ GemmWorkload::GemmWorkload(const WorkloadRequest& request, const SystemConfig& c
 }
 
 Json GemmWorkload::shape() const {
-  return Json::object({{"m", args_.m},
-                       {"n", args_.n},
-                       {"k", args_.k},
-                       {"dtype", name_of(args_.dtype)},
-                       {"block_m", args_.block_m},
-                       {"block_n", args_.block_n},
-                       {"block_k", args_.block_k},
-                       {"seed", static_cast<std::int64_t>(seed_)}});
+  Json shape = Json::object({{"m", args_.m},
+                             {"n", args_.n},
+                             {"k", args_.k},
+                             {"dtype", name_of(args_.dtype)},
+                             {"block_m", args_.block_m},
+                             {"block_n", args_.block_n},
+                             {"block_k", args_.block_k},
+                             {"seed", static_cast<std::int64_t>(seed_)}});
+  if (pe_kind_) shape["pe_kind"] = *pe_kind_;
+  return shape;
 }
 
 std::vector<std::string> GemmWorkload::plan() const {
   return {fmt::format("blocks of {} x {} x {} on the {} PEs of cube 0, {} buffers each of A and B: {} of {} scratch",
-                      args_.block_m, args_.block_n, args_.block_k, config_.pes_per_cube, args_.buffers,
-                      format_quantity(scratch_need(args_)), format_quantity(config_.pe.scratch.capacity))};
+                      args_.block_m, args_.block_n, args_.block_k, pes_.of_cube(CubeId(0)).size(), args_.buffers,
+                      format_quantity(scratch_need(args_)), format_quantity(pes_.smallest().capacity))};
 }
 
 namespace {
@@ -112,8 +118,7 @@ void GemmWorkload::place_data(System& system) const {
 
 void GemmWorkload::launch(System& system, tl::Policy policy) const {
   std::vector<Pe*> pes;
-  pes.reserve(static_cast<std::size_t>(config_.pes_per_cube));
-  for (std::int64_t id = 0; id < config_.pes_per_cube; ++id) pes.push_back(&system.pe(PeId(id)));
+  for (const PeId id : pes_.of_cube(CubeId(0))) pes.push_back(&system.pe(id));
   tl::launch(
       pes, kernels::gemm_grid(args_), [args = args_](tl::Context& tl) { kernels::gemm(tl, args); }, policy);
 }
@@ -145,16 +150,17 @@ NumericError GemmWorkload::verify(const System& system) const {
   return error;
 }
 
-/// The inputs are read once by the cube; each PE's share of that and of the products is at least an equal one.
+/// The inputs are read once by the cube; some PE's share of that and of the products is at least an equal one.
 std::vector<CompulsoryWork> GemmWorkload::compulsory() const {
   const std::int64_t element = size_of(args_.dtype);
-  const std::int64_t pes = config_.pes_per_cube;
-  std::vector<CompulsoryWork> work(static_cast<std::size_t>(config_.cubes * pes));
-  for (std::int64_t id = 0; id < pes; ++id) {
-    CompulsoryWork& mine = work[static_cast<std::size_t>(id)];
-    mine.read = Bytes((args_.m * args_.k + args_.k * args_.n) * element / pes);
-    mine.written = Bytes(args_.m * args_.n * element / pes);
-    mine.multiply_accumulates = args_.m * args_.n * args_.k / pes;
+  const std::vector<PeId>& pes = pes_.of_cube(CubeId(0));
+  const auto count = static_cast<std::int64_t>(pes.size());
+  std::vector<CompulsoryWork> work(static_cast<std::size_t>(config_.cubes * config_.pes_per_cube));
+  for (const PeId id : pes) {
+    CompulsoryWork& mine = work[static_cast<std::size_t>(id.count())];
+    mine.read = Bytes((args_.m * args_.k + args_.k * args_.n) * element / count);
+    mine.written = Bytes(args_.m * args_.n * element / count);
+    mine.multiply_accumulates = args_.m * args_.n * args_.k / count;
   }
   return work;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/gemm/gemm.h"
+#include "platform/workload/pe_placement.h"
 #include "platform/workload/workload.h"
 
 namespace kernwave::platform {
@@ -29,6 +30,8 @@ class GemmWorkload : public Workload {
   [[nodiscard]] ExpectedOutput product() const;
 
   SystemConfig config_;
+  std::optional<std::string> pe_kind_;
+  PePlacement pes_;
   std::uint64_t seed_;
   kernels::GemmArgs args_;
   std::optional<ExpectedOutput> reference_;  // when prepared

@@ -50,6 +50,7 @@ struct WorkloadRequest {
   std::optional<RingSharding> sharding;         ///< prefill_long
   bool bidirectional = false;                   ///< prefill_long
   std::optional<std::int64_t> m, n, k;          ///< gemm
+  std::optional<std::string> pe_kind;           ///< on the PEs of that kind alone
   std::uint64_t seed = 1;                       ///< of the random inputs
 };
 

@@ -15,7 +15,7 @@ UninitialisedReads::UninitialisedReads(const System& system)
 
 ByteMarks& UninitialisedReads::written(PeId pe) {
   std::optional<ByteMarks>& marks = scratch_.at(static_cast<std::size_t>(pe.count()));
-  if (!marks) marks.emplace(system_.config().pe.scratch.capacity.count());
+  if (!marks) marks.emplace(system_.pe(pe).scratch().capacity().count());
   return *marks;
 }
 

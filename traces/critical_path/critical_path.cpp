@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "models/config/pe_kinds.h"
 #include "models/ipcq/topology.h"
 
 namespace kernwave::traces {
@@ -10,7 +11,7 @@ namespace kernwave::traces {
 CriticalPath::CriticalPath(const SystemConfig& config, Detail detail)
     : config_(config), pool_(detail == Detail::segments), sites_(1) {
   for (std::int64_t id = 0; id < config.cubes * config.pes_per_cube; ++id) {
-    pes_.push_back(std::make_unique<PePaths>(pool_, PeId(id), config.pe));
+    pes_.push_back(std::make_unique<PePaths>(pool_, PeId(id), pe_config(config, PeId(id))));
   }
 }
 

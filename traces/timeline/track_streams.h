@@ -29,8 +29,9 @@ enum class TrackGroup : std::uint8_t {
 }
 
 [[nodiscard]] constexpr TrackGroup group_of(Engine engine) noexcept {
-  if (is_added(engine))
+  if (is_added(engine)) {
     return static_cast<TrackGroup>(static_cast<std::size_t>(TrackGroup::added) + place_of_added(engine));
+  }
   return static_cast<TrackGroup>(static_cast<std::size_t>(TrackGroup::engine) + static_cast<std::size_t>(engine));
 }
 
