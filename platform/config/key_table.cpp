@@ -70,11 +70,6 @@ constexpr Choices dataflow_names{"ideal", "weight_stationary", "output_stationar
 constexpr Choices fold_names{"serial", "overlapped"};
 constexpr Choices topology_names{"ring", "line", "mesh"};
 
-bool is_below(std::string_view path, std::string_view table) noexcept {
-  return table.empty() ||
-         (path.size() > table.size() && path.substr(0, table.size()) == table && path[table.size()] == '.');
-}
-
 }  // namespace
 
 const std::vector<Key>& all_keys() {
@@ -203,6 +198,11 @@ const std::vector<Key>& all_keys() {
 std::string_view table_of(std::string_view path) noexcept {
   const std::size_t dot = path.rfind('.');
   return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
+}
+
+bool is_below(std::string_view path, std::string_view table) noexcept {
+  return table.empty() ||
+         (path.size() > table.size() && path.substr(0, table.size()) == table && path[table.size()] == '.');
 }
 
 bool is_table(std::string_view path) noexcept {

@@ -20,6 +20,9 @@ constexpr std::int64_t min_bytes_per_second = 1'000'000;
 /// The part of a dotted path before its last dot: the table that the key is in.
 [[nodiscard]] std::string_view table_of(std::string_view path) noexcept;
 
+/// Whether the path leads on from a table; every path does from the empty one.
+[[nodiscard]] bool is_below(std::string_view path, std::string_view table) noexcept;
+
 [[nodiscard]] bool is_table(std::string_view path) noexcept;
 
 /// Of a key in the table of keys.

@@ -17,10 +17,6 @@ namespace {
 constexpr std::string_view kinds_table = "pe.kind";
 constexpr std::string_view pe_table = "pe";
 
-[[nodiscard]] bool is_below(std::string_view path, std::string_view table) noexcept {
-  return path.size() > table.size() && path.substr(0, table.size()) == table && path[table.size()] == '.';
-}
-
 [[nodiscard]] ParseError not_ranges(const WrittenValue& value) {
   return ParseError(fmt::format("expected numbers of PEs such as \"0, 8-15\", got {}", describe(value)));
 }
@@ -59,6 +55,7 @@ constexpr std::string_view pe_table = "pe";
 
 [[nodiscard]] std::string print(const std::vector<PeRange>& ranges) {
   std::vector<std::string> texts;
+  texts.reserve(ranges.size());
   for (const PeRange& range : ranges) {
     texts.push_back(range.first == range.last ? std::to_string(range.first)
                                               : fmt::format("{}-{}", range.first, range.last));

@@ -15,6 +15,7 @@ namespace {
 void check_kind(const SystemConfig& config, const std::optional<std::string>& kind) {
   if (!kind) return;
   std::vector<std::string> names;
+  names.reserve(config.kinds.size());
   for (const PeKind& known : config.kinds) names.push_back(known.name);
   if (std::find(names.begin(), names.end(), *kind) != names.end()) return;
   throw WorkloadError(
