@@ -3,6 +3,9 @@
 
 Speaks the WebDriver protocol with ChromeDriver, which is JSON over HTTP. Expects in the environment: CHROMIUM,
 CHROMEDRIVER and KERNWAVE, the paths of three programs.
+
+    report.py                  runs kernwave for both
+    report.py REPORT TEXT      opens that report, which shows that text; needs no kernwave
 """
 
 import contextlib
@@ -22,6 +25,7 @@ CHROMIUM_OPTIONS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--window-size=1366,900",
     "about:blank",
 ]
+REPORT_CHARTS = ["roofline", "bounds", "utilisation", "bandwidth", "stalls", "critical-path", "timeline"]
 PATIENCE = 300  # seconds, to end a hang
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the protocol's name for a reference to an element
 
@@ -176,7 +180,15 @@ def colours_follow_the_system(page):
     require(dark[0] != light[0] and dark[1] != light[1], "page and charts change with the colour scheme")
 
 
-def main():
+def opens_and_shows(report, text):
+    with browser() as page:
+        page.open(report)
+        charts_are_drawn(page, REPORT_CHARTS)
+        require(text in page.script("return document.body.innerText"), f"the report shows {text}")
+        nothing_amiss(page, "report")
+
+
+def kernwave_reports():
     with tempfile.TemporaryDirectory() as name, browser() as page:
         folder = pathlib.Path(name)
         report, a, b, comparison = (folder / file for file in ("report.html", "a.json", "b.json", "comparison.html"))
@@ -189,7 +201,7 @@ def main():
         page.open(report)
         require("Bound by reading K and V" in page.script("return document.getElementById('verdict').textContent"),
                 "the verdict stands at the top")
-        charts_are_drawn(page, ["roofline", "bounds", "utilisation", "bandwidth", "stalls", "critical-path", "timeline"])
+        charts_are_drawn(page, REPORT_CHARTS)
         timeline_answers(page)
         colours_follow_the_system(page)
         nothing_amiss(page, "report")
@@ -197,6 +209,13 @@ def main():
         page.open(comparison)
         charts_are_drawn(page, ["roofline", "bounds", "stalls"])
         nothing_amiss(page, "comparison")
+
+
+def main():
+    if len(sys.argv) == 3:
+        opens_and_shows(pathlib.Path(sys.argv[1]).resolve(), sys.argv[2])
+    else:
+        kernwave_reports()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,17 @@ run "$temporary/build.log" "$CMAKE" --build "$build" --config "$BUILD_TYPE"
 run "$temporary/run.log" "$build/consumer"
 cat "$temporary/run.log"
 
+# A machine with an engine and a timing table of its own. Its report opens, where there is a browser.
+outputs="$temporary/own machine"
+mkdir "$outputs"
+(cd "$outputs" && run "$temporary/own.log" "$build/own_machine" "$SOURCE_DIR/tests/consumer/product_times.toml")
+cat "$temporary/own.log"
+if [ -n "$CHROMIUM" ] && [ -n "$CHROMEDRIVER" ] && [ -n "$PYTHON" ]; then
+  run "$temporary/report.log" "$PYTHON" "$SOURCE_DIR/tests/browser/report.py" "$outputs/run.html" transposer
+else
+  echo "the report was not opened: there is no chromium, chromedriver or python3"
+fi
+
 run "$temporary/help.log" "$prefix/bin/kernwave" --help
 
 # The regression comes with it, runs from any folder, and says in JUnit's format what it has seen.
