@@ -78,6 +78,12 @@ class PeObserverGroup : public PeObserver {
   void completed(const CompletedOperation& operation) override {
     for (PeObserver* member : members_) member->completed(operation);
   }
+  void dropped(const CompletedOperation& operation) override {
+    for (PeObserver* member : members_) member->dropped(operation);
+  }
+  void was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) override {
+    for (PeObserver* member : members_) member->was_reset(pe, neighbours, at);
+  }
 
  private:
   std::vector<PeObserver*> members_;

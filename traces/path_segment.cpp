@@ -19,6 +19,7 @@ std::string_view name_of(PathCause cause) noexcept {
                                                                     kernwave::name_of(Engine::math),
                                                                     "added_engine",
                                                                     "launch",
+                                                                    "reset",
                                                                     "hop",
                                                                     "link",
                                                                     "link_queue",

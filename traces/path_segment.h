@@ -23,12 +23,13 @@ enum class PathCause : std::uint8_t {
   math,         ///< the vector engine
   added,        ///< an engine that was added to the machine
   launch,       ///< a PE without a program, until the next one was launched
+  reset,        ///< a wait that a reset has ended, and the reset
   hop,          ///< latency of queue links: messages and returned credits
   link,         ///< a queue link moving a message's bytes
   link_queue,   ///< a queue link serving other messages
   unexplained,  ///< none of these: a module of the user's own took the time
 };
-inline constexpr std::size_t path_cause_count = 16;
+inline constexpr std::size_t path_cause_count = 17;
 
 [[nodiscard]] std::string_view name_of(PathCause cause) noexcept;
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t end_of_arguments = LaunchRegisters::arguments + sizeof(L
 
 [[nodiscard]] bool is_register(std::uint64_t offset) noexcept {
   if (offset % register_bytes != 0) return false;
-  return offset <= LaunchRegisters::finish || (offset >= LaunchRegisters::arguments && offset < end_of_arguments);
+  return offset <= LaunchRegisters::reset || (offset >= LaunchRegisters::arguments && offset < end_of_arguments);
 }
 
 }  // namespace
@@ -89,7 +89,9 @@ std::uint32_t LaunchRegisters::read(std::uint64_t offset) const {
     return static_cast<std::uint32_t>(arguments_[half / 2] >> (half % 2 == 0 ? 0U : 32U));
   }
   if (offset <= grid_z) return launch_[offset / register_bytes];
-  if (offset == status) return status_ | (open_launches_ > 0 ? std::uint32_t{running} : 0U);
+  if (offset == status) {
+    return status_ | (open_launches_ > 0 ? std::uint32_t{running} : 0U) | (in_reset() ? std::uint32_t{resetting} : 0U);
+  }
   return offset == drained ? drained_launches_ : 0;
 }
 
@@ -103,6 +105,8 @@ void LaunchRegisters::write(std::uint64_t offset, std::uint32_t value) {
     launch_[offset / register_bytes] = value;
   } else if (offset == start) {
     launch_kernel();
+  } else if (offset == reset) {
+    reset_pes();
   } else if (offset == clear) {
     status_ = 0;
     refusal_.clear();
@@ -111,6 +115,30 @@ void LaunchRegisters::write(std::uint64_t offset, std::uint32_t value) {
     finished_ = true;
     ledger_.release();
   }
+}
+
+void LaunchRegisters::allow_reset(System& system) {
+  system.allow_reset();
+  system_ = &system;
+}
+
+void LaunchRegisters::reset_pes() {
+  if (system_ == nullptr) {
+    refusal_ = "reset: the machine does not allow it (LaunchRegisters::allow_reset)";
+    set(refused);
+    return;
+  }
+  std::vector<PeId> ids;
+  ids.reserve(pes_.size());
+  for (const Pe* pe : pes_) ids.push_back(pe->id());
+  system_->reset(ids);
+  ++resets_;
+  open_launches_ = 0;
+}
+
+bool LaunchRegisters::in_reset() const {
+  return system_ != nullptr &&
+         std::any_of(pes_.begin(), pes_.end(), [this](const Pe* pe) { return system_->resets()->in_reset(pe->id()); });
 }
 
 void LaunchRegisters::launch_kernel() {
@@ -123,8 +151,8 @@ void LaunchRegisters::launch_kernel() {
     const Grid grid{launch_[1], launch_[2], launch_[3]};
     const auto waits = std::make_shared<std::int64_t>(0);  // for so many PEs
     const auto kernel_of_arguments = [body = chosen.kernel, given = arguments_](Context& tl) { body(tl, given); };
-    const auto at_end_of_pe = [this, waits](PeId /*pe*/) {
-      if (--*waits > 0) return;
+    const auto at_end_of_pe = [this, waits, resets = resets_](PeId /*pe*/) {
+      if (resets != resets_ || --*waits > 0) return;
       --open_launches_;
       ++drained_launches_;
       set(done);

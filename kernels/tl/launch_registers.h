@@ -14,6 +14,7 @@
 #include "models/base/systemc.h"
 #include "models/protocol/target_port.h"
 #include "models/run/run_ledger.h"
+#include "models/system/system.h"
 
 namespace kernwave::tl {
 
@@ -37,11 +38,12 @@ struct LaunchableKernel {
 /// | 0x00 | `kernel` | read, write: the number of a kernel of the list |
 /// | 0x04, 0x08, 0x0C | `grid_x`, `grid_y`, `grid_z` | read, write: the grid; 1 at first |
 /// | 0x10 | `start` | write: launches the kernel on the PEs with the arguments as they are; launches run in turn |
-/// | 0x14 | `status` | read: bit 0, a launch has not drained; bit 1, one has since `clear`; bit 2, one was refused |
-/// | 0x18 | `clear` | write: bits 1 and 2 of `status` become 0, and with them the interrupt |
+/// | 0x14 | `status` | read: bit 0, a launch has not drained; bit 1, one has since `clear`; bit 2, one was refused; bit
+/// 3, a reset is not over | | 0x18 | `clear` | write: bits 1 and 2 of `status` become 0, and with them the interrupt |
 /// | 0x1C | `drained` | read: how many launches have drained |
 /// | 0x20 | `finish` | write: software launches nothing more |
-/// | 0x40 ... 0x7F | `argument[0]` ... `argument[7]` | read, write |
+/// | 0x24 | `reset` | write: resets the PEs (`PeResets`), where that is allowed; launches that have not drained never
+/// will | | 0x40 ... 0x7F | `argument[0]` ... `argument[7]` | read, write |
 ///
 /// The interrupt is high while bit 1 or bit 2 of `status` is 1. A run is not over before `finish` has been written
 /// (`RunLedger::hold`).
@@ -57,12 +59,16 @@ class LaunchRegisters : public sc_core::sc_module, private TargetPort::Client {
     clear = 0x18,
     drained = 0x1C,
     finish = 0x20,
+    reset = 0x24,
     arguments = 0x40,
   };
-  enum Status : std::uint8_t { running = 1, done = 2, refused = 4 };
+  enum Status : std::uint8_t { running = 1, done = 2, refused = 4, resetting = 8 };
 
   LaunchRegisters(const sc_core::sc_module_name& name, std::vector<Pe*> pes, RunLedger& ledger,
                   std::vector<LaunchableKernel> kernels, Picoseconds access_time = Picoseconds(10'000));
+
+  /// During elaboration: software may reset the PEs, which are those of this system.
+  void allow_reset(System& system);
 
   [[nodiscard]] TargetSocket& socket() noexcept { return port_.socket(); }
   sc_core::sc_out<bool> interrupt;
@@ -85,10 +91,13 @@ class LaunchRegisters : public sc_core::sc_module, private TargetPort::Client {
   [[nodiscard]] std::uint32_t read(std::uint64_t offset) const;
   void write(std::uint64_t offset, std::uint32_t value);
   void launch_kernel();
+  void reset_pes();
+  [[nodiscard]] bool in_reset() const;
   void set(Status bit);
 
   SimulatedTime now;
   std::vector<Pe*> pes_;
+  System* system_ = nullptr;  // with which the PEs may be reset
   RunLedger& ledger_;
   std::vector<LaunchableKernel> kernels_;
   Picoseconds access_time_;
@@ -101,6 +110,7 @@ class LaunchRegisters : public sc_core::sc_module, private TargetPort::Client {
   LaunchArguments arguments_{};
   std::uint32_t status_ = 0;  // without `running`
   std::int64_t open_launches_ = 0;
+  std::int64_t resets_ = 0;
   std::uint32_t drained_launches_ = 0;
   bool finished_ = false;
   std::string refusal_;

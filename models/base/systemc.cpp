@@ -23,12 +23,13 @@ bool simulation_has_begun() {
   }
 }
 
-void require_picosecond_resolution() {
-  if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1.0, sc_core::SC_PS)) {
-    SC_REPORT_ERROR(report_type::configuration,
-                    "the time resolution must be 1 ps, SystemC's default: "
-                    "remove the call of sc_set_time_resolution");
-  }
+sc_core::sc_time::value_type find_ticks_per_picosecond() {
+  const sc_core::sc_time::value_type ticks = sc_core::sc_time(1.0, sc_core::SC_PS).value();  // 0: less than one
+  if (ticks > 0) return ticks;
+  SC_REPORT_ERROR(report_type::configuration,
+                  "the time resolution must be 1 ps, SystemC's default, or finer: see the call of "
+                  "sc_set_time_resolution");
+  return 1;
 }
 
 }  // namespace kernwave

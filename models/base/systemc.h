@@ -4,6 +4,7 @@
 #ifndef SC_INCLUDE_DYNAMIC_PROCESSES
 #define SC_INCLUDE_DYNAMIC_PROCESSES
 #endif
+#include <limits>
 #include <string>
 #include <systemc>
 #include <tlm>
@@ -11,6 +12,7 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include "models/base/quantity.h"
+#include "models/base/time_overflow.h"
 
 // IEEE 1666-2011 needs the declaration for SC_METHOD outside SC_CTOR; IEEE 1666-2023 deprecates it.
 #if defined(IEEE_1666_SYSTEMC) && IEEE_1666_SYSTEMC >= 202301L
@@ -52,14 +54,28 @@ void report_error(const char* type, const std::string& instance, const std::stri
   return static_cast<unsigned>(phase) > static_cast<unsigned>(tlm::END_RESP);
 }
 
-/// Times are kept as integers of 1 ps, SystemC's default resolution (checked once by `require_picosecond_resolution`).
-[[nodiscard]] inline sc_core::sc_time to_sc_time(Picoseconds time) {
-  if (time == Picoseconds(0)) return sc_core::SC_ZERO_TIME;
-  return sc_core::sc_time::from_value(static_cast<sc_core::sc_time::value_type>(time.count()));
+/// SystemC's time resolution, which is fixed before the first module is made: 1 where it is the default of 1 ps. An
+/// error of type "kernwave/configuration" for a resolution of which a picosecond is no multiple.
+[[nodiscard]] sc_core::sc_time::value_type find_ticks_per_picosecond();
+[[nodiscard]] inline sc_core::sc_time::value_type ticks_per_picosecond() {
+  static const sc_core::sc_time::value_type ticks = find_ticks_per_picosecond();
+  return ticks;
 }
 
-[[nodiscard]] inline Picoseconds to_picoseconds(const sc_core::sc_time& time) {
-  return Picoseconds(static_cast<std::int64_t>(time.value()));
+/// Throws TimeOverflow if SystemC cannot express the time in its resolution.
+[[nodiscard]] inline sc_core::sc_time to_sc_time(Picoseconds time) {
+  if (time == Picoseconds(0)) return sc_core::SC_ZERO_TIME;
+  const auto ticks = static_cast<sc_core::sc_time::value_type>(time.count());
+  if (ticks_per_picosecond() == 1) return sc_core::sc_time::from_value(ticks);
+  if (ticks > std::numeric_limits<sc_core::sc_time::value_type>::max() / ticks_per_picosecond()) throw TimeOverflow();
+  return sc_core::sc_time::from_value(ticks * ticks_per_picosecond());
+}
+
+/// An instant between two picoseconds, as only modules of the user's know it, belongs to the later one.
+[[nodiscard]] inline Picoseconds to_picoseconds(const sc_core::sc_time& time,
+                                                sc_core::sc_time::value_type ticks = ticks_per_picosecond()) noexcept {
+  if (ticks == 1) return Picoseconds(static_cast<std::int64_t>(time.value()));
+  return Picoseconds(static_cast<std::int64_t>((time.value() + ticks - 1) / ticks));
 }
 
 [[nodiscard]] inline Picoseconds now() { return to_picoseconds(sc_core::sc_time_stamp()); }
@@ -68,11 +84,12 @@ void report_error(const char* type, const std::string& instance, const std::stri
 /// `sc_time_stamp()` finds it anew at each call. A member named `now`, made during elaboration.
 class SimulatedTime {
  public:
-  SimulatedTime() : time_(sc_core::sc_get_curr_simcontext()->time_stamp()) {}
-  [[nodiscard]] Picoseconds operator()() const noexcept { return to_picoseconds(time_); }
+  SimulatedTime() : time_(sc_core::sc_get_curr_simcontext()->time_stamp()), ticks_(ticks_per_picosecond()) {}
+  [[nodiscard]] Picoseconds operator()() const noexcept { return to_picoseconds(time_, ticks_); }
 
  private:
   const sc_core::sc_time& time_;
+  sc_core::sc_time::value_type ticks_;
 };
 
 /// The process that runs, to be compared; a member, made during elaboration, for the same reason.
@@ -91,8 +108,5 @@ class CurrentProcess {
 
 /// Whether processes have begun to run: what they find when they start can no longer be changed.
 [[nodiscard]] bool simulation_has_begun();
-
-/// Reports a SystemC error when the time resolution is not 1 ps.
-void require_picosecond_resolution();
 
 }  // namespace kernwave

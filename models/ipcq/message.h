@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "models/base/direction.h"
 #include "models/protocol/payload_pool.h"
 
 namespace kernwave {
@@ -30,7 +31,8 @@ class Message : public BufferedPayload {
  public:
   using BufferedPayload::BufferedPayload;
 
-  Payload* command = nullptr;  ///< the send that this message carries out; none of a returned credit
+  Payload* command = nullptr;              ///< the send that this message carries out; none of a returned credit
+  Direction direction = Direction::north;  ///< over whose link it leaves
 };
 
 using MessagePool = PayloadPool<Message>;

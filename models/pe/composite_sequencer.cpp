@@ -156,6 +156,33 @@ Payload* CompositeSequencer::ended(CompositeStage stage, const Command& part, Pi
   return --composite.left == 0 ? complete(composite, at) : nullptr;
 }
 
+std::vector<Payload*> CompositeSequencer::drop_parts(Picoseconds at) {
+  std::vector<Payload*> answered;
+  for (std::size_t i = 0; i < composites_.size(); ++i) {
+    InFlight& composite = composites_[i];
+    composite.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    composite.left = 0;
+    for (Progress& progress : composite.progress) {
+      progress.total = progress.presented;
+      composite.left += progress.presented - progress.ended;
+    }
+  }
+  for (Stage& stage : stages_) stage.presenting = composites_.size();
+  for (std::size_t i = composites_.size(); i-- > 0;) {  // from the last one: complete ones go from the front
+    InFlight& composite = composites_[i];
+    if (composite.payload != nullptr && composite.left == 0) answered.push_back(complete(composite, at));
+  }
+  std::reverse(answered.begin(), answered.end());
+  return answered;
+}
+
+void CompositeSequencer::forget_all() {
+  stages_ = {};
+  slots_.clear();
+  arrived_ = {};
+  multiplied_ = {};
+}
+
 Payload* CompositeSequencer::complete(InFlight& composite, Picoseconds at) {
   Payload* payload = composite.payload;
   composite.payload = nullptr;

@@ -53,6 +53,11 @@ class CompositeSequencer {
   [[nodiscard]] Part present(CompositeStage stage);
   /// The oldest part of the stage has ended. Returns its composite, answered, if that was its last part.
   [[nodiscard]] Payload* ended(CompositeStage stage, const Command& part, Picoseconds at);
+  /// No part is presented any more. Returns the composites, answered with an error, of which none is on its way; the
+  /// others are answered so when their last one has ended.
+  [[nodiscard]] std::vector<Payload*> drop_parts(Picoseconds at);
+  /// As at the start; no composite may be in flight.
+  void forget_all();
 
  private:
   /// How far one stage is with one composite, in parts.

@@ -42,9 +42,10 @@ void DmaChannel::take(Payload& payload, Picoseconds arrival, Picoseconds accepte
   transfer.ahead = report != nullptr && report->ahead;
   transfer.intervals = work_of(transfer).region.coalesced();
   transfers_.push_back(transfer);
+  if (in_reset_) drop(transfers_[transfers_.size() - 1]);
   if (observer_ != nullptr) observer_->arrived(descriptor_of(payload), accepted);
   if (!set_up_next()) return;
-  memory_.is_time_transparent() ? wake_now() : wake_at(transfers_[setting_up_ - 1].setup_done);
+  works_ahead() ? wake_now() : wake_at(transfers_[setting_up_ - 1].setup_done);
 }
 
 void DmaChannel::request_accepted(InitiatorPort& /*port*/) { wake_now(); }
@@ -115,7 +116,7 @@ void DmaChannel::complete(const Transfer& transfer) {
   const Picoseconds start = std::max(transfer.setup_begins, last_end_);
   EngineStatistics one;
   one.operations = 1;
-  one.bytes = descriptor.dma().region.bytes();
+  one.bytes = transfer.dropped ? Bytes(0) : descriptor.dma().region.bytes();
   one.busy = transfer.end - start;
   one.given_port = transfer.port;
   statistics_.add(transfer.end, now(), one);
@@ -167,8 +168,24 @@ bool DmaChannel::set_up_next() {
   return true;
 }
 
+/// Requests that were sent run out. The rest of the command, or all of it, ends with an error.
+void DmaChannel::drop(Transfer& transfer) const {
+  transfer.status = tlm::TLM_GENERIC_ERROR_RESPONSE;
+  transfer.dropped = true;
+  transfer.all_requested = true;
+  transfer.setup_done = std::min(transfer.setup_done, now());
+  transfer.requested = std::min(transfer.requested, now());
+}
+
+void DmaChannel::begin_reset() {
+  in_reset_ = true;
+  for (std::size_t i = requesting_; i < transfers_.size(); ++i) drop(transfers_[i]);
+  wake_now();
+}
+
 /// A command of which nobody knows how long it takes ends with an error, and asks the memory for nothing.
 Picoseconds DmaChannel::setup_of(Transfer& transfer) const {
+  if (transfer.dropped) return Picoseconds(0);
   if (!config_.timing) return config_.setup;
   try {
     const TransferTime time = config_.timing.function(descriptor_of(*transfer.command), transfer.setup_begins);
@@ -213,7 +230,7 @@ std::optional<Picoseconds> DmaChannel::next_request_at(const Transfer& transfer)
   const Picoseconds ready = std::max(transfer.requested, memory_.free_at());
   const Picoseconds at = outstanding_.first_below(config_.max_outstanding, ready, now());
   // Answers that are still to come may leave a place before one that is known.
-  const bool decided = memory_.is_time_transparent() && (at == ready || outstanding_.unanswered() == 0);
+  const bool decided = works_ahead() && (at == ready || outstanding_.unanswered() == 0);
   if (decided || at <= now()) return std::max(at, now());
   wake_at(at);
   return std::nullopt;

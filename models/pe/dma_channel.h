@@ -51,12 +51,21 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   [[nodiscard]] const MemoryRequestPool& request_pool() const noexcept { return requests_; }
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
+  // A reset (`PeResets`).
+  /// Keeps the channel in simulated time, during elaboration.
+  void allow_reset() noexcept { in_step_ = true; }
+  /// Sends no further requests: commands end with an error when the requests that were sent are answered.
+  void begin_reset();
+  void end_reset() noexcept { in_reset_ = false; }
+  [[nodiscard]] bool is_quiet() const noexcept { return transfers_.empty(); }
+
  private:
   struct Transfer {
     Payload* command = nullptr;
     Picoseconds arrival;
     Picoseconds accepted;  ///< it has a place in the queue
     bool ahead = false;    ///< its issuer can be told of its end ahead of time
+    bool dropped = false;  ///< a reset has ended it
     Picoseconds setup_begins;
     Picoseconds setup_done;
     Picoseconds port;      ///< how long it occupies the port, where that is given
@@ -84,6 +93,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   void take(Payload& payload, Picoseconds arrival, Picoseconds accepted);
   void answered(const MemoryRequest& request, Picoseconds at);
   void advance();
+  void drop(Transfer& transfer) const;
+  [[nodiscard]] bool works_ahead() const noexcept { return !in_step_ && memory_.is_time_transparent(); }
   [[nodiscard]] bool set_up_next();
   [[nodiscard]] Picoseconds setup_of(Transfer& transfer) const;
   [[nodiscard]] bool send_requests();
@@ -111,6 +122,8 @@ class DmaChannel : public sc_core::sc_module, private TargetPort::Client, privat
   TargetPort commands_;
   InitiatorPort memory_;
   int memory_links_ = 0;
+  bool in_step_ = false;  // sends requests in simulated time alone
+  bool in_reset_ = false;
   MemoryRequestPool requests_;
 
   RingQueue<Transfer> transfers_;  // in command order

@@ -59,6 +59,32 @@ TargetSocket& Pe::command_socket(Engine engine) {
   return ipcq_.command_socket();
 }
 
+void Pe::allow_reset() noexcept {
+  cpu_.allow_reset();
+  scheduler_.allow_reset();
+  dma_.allow_reset();
+}
+
+/// The CPU first: from then on it takes errors as what they are, ends of dropped commands.
+void Pe::begin_reset(sc_core::sc_event& progress) {
+  cpu_.begin_reset(progress);
+  scheduler_.begin_reset();
+  dma_.begin_reset();
+  ipcq_.begin_reset();
+}
+
+bool Pe::is_quiet() const noexcept {
+  return cpu_.is_quiet() && scheduler_.is_quiet() && dma_.is_quiet() && ipcq_.is_quiet();
+}
+
+void Pe::end_reset() {
+  scheduler_.end_reset();
+  dma_.end_reset();
+  ipcq_.end_reset();
+  scratch_.clear();
+  cpu_.end_reset();
+}
+
 void Pe::set_observer(PeObserver* observer) noexcept {
   cpu_.set_observer(observer);
   scheduler_.set_observer(observer);

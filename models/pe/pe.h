@@ -45,6 +45,14 @@ class Pe : public sc_core::sc_module {
   void add_read_link(bool time_transparent) noexcept { dma_.read().add_memory_link(time_transparent); }
   void add_write_link(bool time_transparent) noexcept { dma_.write().add_memory_link(time_transparent); }
 
+  // A reset (`PeResets`).
+  /// Keeps all that the PE does in simulated time, during elaboration.
+  void allow_reset() noexcept;
+  void begin_reset(sc_core::sc_event& progress);
+  /// Whether no program runs, and nothing of the PE is on its way.
+  [[nodiscard]] bool is_quiet() const noexcept;
+  void end_reset();
+
   /// Sets the observer of all events of the PE, before the run; nullptr for none.
   void set_observer(PeObserver* observer) noexcept;
 

@@ -23,7 +23,6 @@ namespace {
 PeCpu::PeCpu(const sc_core::sc_module_name& name, PeId id, const PeConfig& config, RunLedger& ledger,
              const EngineList& engines)
     : sc_module(name), id_(id), clock_(config.clock), ledger_(ledger), engines_(engines), commands_("commands", *this) {
-  require_picosecond_resolution();
   KERNWAVE_HAS_PROCESS(PeCpu);
   SC_THREAD(run);
   set_stack_size(static_cast<std::size_t>(config.kernel_stack.count()) + stack_offset(id));
@@ -55,11 +54,14 @@ void PeCpu::run() {
   ledger_.add_kernel_process(process_);
   bool goes_on = true;
   while (true) {
-    while (!goes_on || programs_.empty()) wait(wake_);
+    while (!goes_on || programs_.empty() || reset_progress_ != nullptr) wait(wake_);
     const Launch launch = std::move(programs_.front());
     programs_.pop_front();
-    idle_until(launch.at);
+    idle_until(std::max(launch.at, reset_at_));
+    runs_program_ = true;
     goes_on = run_program(launch);
+    runs_program_ = false;
+    if (reset_progress_ != nullptr) reset_progress_->notify(sc_core::SC_ZERO_TIME);
   }
 }
 
@@ -72,7 +74,7 @@ void PeCpu::idle_until(Picoseconds launched) {
   if (observer_ != nullptr) observer_->wait_ends(wait_from(from, TimeCause::idle), launched);
 }
 
-/// Returns whether it has drained.
+/// Returns whether the PE may run another one: this one has drained, or a reset has ended it.
 bool PeCpu::run_program(const Launch& launch) {
   draining_ = false;
   std::string failure;
@@ -86,25 +88,66 @@ bool PeCpu::run_program(const Launch& launch) {
     return true;
   } catch (const sc_core::sc_unwind_exception&) {
     throw;  // the process is killed or reset, which SystemC wants to know
+  } catch (const EndedByReset&) {
+    failure.clear();
   } catch (const std::exception& error) {
     failure = error.what();
   } catch (...) {
     failure = fmt::format("PE {}, {}: an exception that is no std::exception", id_.count(), position());
   }
   // Outside the handler: a thread that waits inside one would leave its exception to the others.
-  catch_up();
-  // An operation has failed: it ended the wait in which the program would be.
-  if (const std::optional<SpentTime> wait = account_.cut(now())) {
-    account_.add(now(), now(), {wait->cause, now() - account().total()});
+  if (reset_progress_ != nullptr) {  // whatever the kernel has thrown since then
+    forget_what_lies_ahead();
+    releases_.clear();
+    ++drained_;
+    ledger_.kernel_drained(now());
+    return true;
   }
+  catch_up();
+  forget_what_lies_ahead();
   ledger_.kernel_failed(id_, error_.empty() ? failure : error_);
   return false;
+}
+
+/// What has failed, or a reset, has ended the wait in which the program would be.
+void PeCpu::forget_what_lies_ahead() {
+  const std::optional<SpentTime> wait = account_.cut(now());
+  const Picoseconds missing = now() - account().total();  // less than nothing: of an issue that has counted whole
+  account_.add(now(), now(), {wait ? wait->cause : TimeCause::issue, missing});
+  awaited_ = Completion{};
+  local_time_ = std::min(local_time_, now());
+  reached_ = std::min(reached_, now());
+}
+
+void PeCpu::begin_reset(sc_core::sc_event& progress) {
+  reset_progress_ = &progress;
+  for (; !programs_.empty(); programs_.pop_front()) {
+    ++drained_;
+    ledger_.kernel_drained(now());
+  }
+  if (process_ != nullptr) wake_.notify();
+  progress.notify(sc_core::SC_ZERO_TIME);
+}
+
+void PeCpu::end_reset() {
+  reset_progress_ = nullptr;
+  reset_at_ = now();
+  released_ = {};
+  released_at_ = {};
+  asked_for_ = {};
+  wake_.notify();
+}
+
+void PeCpu::throw_if_over() const {
+  if (reset_progress_ != nullptr) throw EndedByReset{};
+  if (!error_.empty()) throw std::runtime_error(error_);
 }
 
 void PeCpu::pay_issue(Cycles cycles, SourceLocation where) {
   const Picoseconds from = local_time_;
   advance_to(from + clock_(cycles), TimeCause::issue);
   if (observer_ != nullptr) observer_->issuing(id_, where, from, local_time_);
+  if (in_step_) synchronise();
 }
 
 Completion PeCpu::submit(const Descriptor& descriptor, SourceLocation where) {
@@ -134,8 +177,8 @@ void PeCpu::pass_to(Picoseconds instant, TimeCause cause) {
     observer_->wait_ends(wait, local_time_);
   }
   constexpr std::size_t longest_lead = 512;  // in intervals of the account
-  if (account_.ahead() > longest_lead) catch_up();
-  if (!error_.empty()) throw std::runtime_error(error_);
+  if (account_.ahead() > longest_lead || in_step_) catch_up();
+  throw_if_over();
 }
 
 Command& PeCpu::acquire_command(const Descriptor& descriptor, SourceLocation where) {
@@ -147,7 +190,7 @@ Command& PeCpu::acquire_command(const Descriptor& descriptor, SourceLocation whe
   command.completion = completions_.open(command.descriptor.id.sequence);
   command.issued = local_time_;
   command.end_is_taken = false;
-  command.report.ahead = observer_ == nullptr || observer_->takes_ends_ahead();
+  command.report.ahead = !in_step_ && (observer_ == nullptr || observer_->takes_ends_ahead());
   command.report.announce = command.report.ahead && commands_.is_time_transparent();
   return command;
 }
@@ -199,13 +242,13 @@ void PeCpu::note_response(const Command& command, Picoseconds at) {
 }
 
 void PeCpu::catch_up() {
-  while (reached_ > now() && error_.empty()) wait(to_sc_time(reached_ - now()), wake_);
+  while (reached_ > now() && error_.empty() && reset_progress_ == nullptr) wait(to_sc_time(reached_ - now()), wake_);
 }
 
 void PeCpu::synchronise() {
   reached_ = local_time_;
   catch_up();
-  if (!error_.empty()) throw std::runtime_error(error_);
+  throw_if_over();
 }
 
 void PeCpu::wait_for(Completion completion, TimeCause cause) {
@@ -227,7 +270,7 @@ void PeCpu::await_observed(Completion completion, TimeCause cause) {
 }
 
 ProgramWait PeCpu::wait_from(Picoseconds from, TimeCause cause) const {
-  return {id_, cause, from, awaited_, credit_direction_};
+  return {id_, cause, from, awaited_, credit_direction_, reset_progress_ != nullptr};
 }
 
 void PeCpu::take_credit(Direction direction, SourceLocation where) {
@@ -238,6 +281,7 @@ void PeCpu::take_credit(Direction direction, SourceLocation where) {
 }
 
 void PeCpu::release_slot(Direction direction, std::int64_t number, const std::vector<Completion>& users) {
+  if (reset_progress_ != nullptr) return;  // the kernel's tensors go
   releases_.push_back({direction, number, local_time_, users});
   release_slots();
 }
@@ -285,7 +329,8 @@ void PeCpu::drain() {
     pass_to(completions_.last_end(), TimeCause::drain);
   }
   // The end of the program is an instant of simulated time.
-  if (local_time_ > now()) wait(to_sc_time(local_time_ - now()));
+  while (local_time_ > now() && reset_progress_ == nullptr) wait(to_sc_time(local_time_ - now()), wake_);
+  if (reset_progress_ != nullptr) throw EndedByReset{};
 }
 
 template <typename Ready, typename Until>
@@ -296,14 +341,14 @@ void PeCpu::wait_until(Ready ready, Until until, TimeCause cause) {
     if (observer_ != nullptr) observer_->wait_begins(wait_from(from, cause));
     ledger_.moved(reached());
     ledger_.activity_ends();
-    while (!ready() && error_.empty()) wait(wake_);
+    while (!ready() && error_.empty() && reset_progress_ == nullptr) wait(wake_);
     ledger_.activity_begins();
-    const Picoseconds happens = error_.empty() ? std::max(now(), until()) : now();
+    const Picoseconds happens = ready() && error_.empty() ? std::max(now(), until()) : now();
     reached_ = std::max(reached_, happens);
     advance_to(happens, cause);
     if (observer_ != nullptr) observer_->wait_ends(wait_from(from, cause), local_time_);
   }
-  if (!error_.empty()) throw std::runtime_error(error_);
+  throw_if_over();
 }
 
 void PeCpu::advance_to(Picoseconds time, TimeCause cause) {
@@ -318,7 +363,7 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
   auto& command = static_cast<Command&>(payload);
   note_response(command, now());
   if (command.end_is_taken) return;
-  if (payload.is_response_error() && error_.empty()) {
+  if (payload.is_response_error() && error_.empty() && reset_progress_ == nullptr) {
     const std::string& problem = command.report.problem;
     error_ = fmt::format("PE {}: {}, issued at {}:{}, {}", id_.count(), describe(command.descriptor),
                          command.report.where.file, command.report.where.line,
@@ -331,8 +376,9 @@ void PeCpu::response(InitiatorPort& /*port*/, Payload& payload) {
 /// It ends at that instant, now or later.
 void PeCpu::end_operation(const Command& command, Picoseconds end) {
   if (observer_ != nullptr) {
-    observer_->completed({command.descriptor, command.report.where, command.completion, command.issued,
-                          command.report.start, command.report.end});
+    const CompletedOperation operation{command.descriptor, command.report.where, command.completion,
+                                       command.issued,     command.report.start, command.report.end};
+    command.report.dropped ? observer_->dropped(operation) : observer_->completed(operation);
   }
   completions_.complete(command.completion, end);
   ledger_.moved(end);
@@ -340,6 +386,7 @@ void PeCpu::end_operation(const Command& command, Picoseconds end) {
   if (!releases_.empty()) release_slots();
   const bool last = draining_ && completions_.open_count() == 0;
   if (command.completion == awaited_ || last) wake_.notify();
+  if (reset_progress_ != nullptr) reset_progress_->notify(sc_core::SC_ZERO_TIME);
 }
 
 std::string PeCpu::describe_wait() const {

@@ -59,6 +59,17 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   }
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
+  // A reset (`PeResets`).
+  /// Keeps the program in simulated time, during elaboration: nothing of it happens before a reset that may come.
+  void allow_reset() noexcept { in_step_ = true; }
+  /// Ends the program where it waits, and forgets the programs that were added. From now on every end of an operation
+  /// notifies `progress`.
+  void begin_reset(sc_core::sc_event& progress);
+  /// Whether no program runs and no operation is on its way.
+  [[nodiscard]] bool is_quiet() const noexcept { return !runs_program_ && pool_.in_use() == 0; }
+  /// As at the start of the simulation; programs that were added since `begin_reset` may begin.
+  void end_reset();
+
   /// Whether this PE's program runs now.
   [[nodiscard]] bool runs_here() const noexcept { return current_process() == process_; }
   /// The position of the program, for messages: "after the operation at decode.cpp:33".
@@ -138,10 +149,15 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
     Picoseconds at;
   };
 
+  /// Thrown in the program's thread, whose kernel a reset ends. No std::exception: a kernel's handlers are not meant.
+  struct EndedByReset {};
+
   void run();
   void idle_until(Picoseconds launched);
   [[nodiscard]] bool run_program(const Launch& launch);
   void drain();
+  void throw_if_over() const;
+  void forget_what_lies_ahead();
   [[nodiscard]] Command& acquire_command(const Descriptor& descriptor, SourceLocation where);
   void present(Command& command);
   [[nodiscard]] bool takes_ahead(const Command& command, Picoseconds end) const;
@@ -188,7 +204,11 @@ class PeCpu : public sc_core::sc_module, private InitiatorPort::Client, private 
   Picoseconds reached_;  // the last instant that was not awaited in simulated time
   AheadAccount<StallAccount, SpentTime> account_;
   std::int64_t next_sequence_ = 0;
-  std::string error_;  // the first answer of an engine that was one
+  bool in_step_ = false;  // the program's time is simulated time
+  bool runs_program_ = false;
+  sc_core::sc_event* reset_progress_ = nullptr;  // while a reset goes on
+  Picoseconds reset_at_;                         // when the last one ended
+  std::string error_;                            // the first answer of an engine that was one
   SourceLocation last_location_;
   TimeCause waiting_for_ = TimeCause::issue;
   CreditProvider* queues_ = nullptr;

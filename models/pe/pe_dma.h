@@ -20,6 +20,19 @@ class PeDma : public sc_core::sc_module {
     read_.set_observer(observer);
     write_.set_observer(observer);
   }
+  void allow_reset() noexcept {
+    read_.allow_reset();
+    write_.allow_reset();
+  }
+  void begin_reset() {
+    read_.begin_reset();
+    write_.begin_reset();
+  }
+  void end_reset() noexcept {
+    read_.end_reset();
+    write_.end_reset();
+  }
+  [[nodiscard]] bool is_quiet() const noexcept { return read_.is_quiet() && write_.is_quiet(); }
   [[nodiscard]] const DmaChannel& read() const noexcept { return read_; }
   [[nodiscard]] const DmaChannel& write() const noexcept { return write_; }
 

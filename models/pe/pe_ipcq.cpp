@@ -58,7 +58,7 @@ QueueState PeIpcq::peer(Direction direction) {
 
 bool PeIpcq::may_send(Direction direction) const {
   const Link& to = link(direction);
-  return to.credits > 0 && static_cast<std::int64_t>(to.sent_at.size()) < config_.window;
+  return to.held == nullptr && to.credits > 0 && static_cast<std::int64_t>(to.sent_at.size()) < config_.window;
 }
 
 std::string PeIpcq::describe_credits(Direction direction) const {
@@ -70,6 +70,7 @@ std::string PeIpcq::describe_credits(Direction direction) const {
 void PeIpcq::take_credit(Direction direction, Picoseconds at) {
   Link& to = link(direction);
   --to.credits;
+  ++to.to_leave;
   to.sent_at.push_back(at);
 }
 
@@ -108,13 +109,11 @@ std::optional<Picoseconds> PeIpcq::request(TargetPort& port, Payload& payload, P
 
 void PeIpcq::take_send(Payload& command, Picoseconds at) {
   const IpcqDescriptor& send = descriptor_of(command).ipcq();
-  Link& to = link(send.direction);
-  const std::int64_t slot = to.sent++ % std::max<std::int64_t>(1, to.peer.slots);
   Message& message = pool_.acquire();
   message.command = &command;
-  prepare(message, tlm::TLM_WRITE_COMMAND, static_cast<std::uint64_t>(slot * to.peer.slot_bytes),
-          data_of(message, send), static_cast<std::size_t>(send.bytes().count()));
-  depart(to, at, message);
+  message.direction = send.direction;
+  prepare(message, tlm::TLM_WRITE_COMMAND, 0, data_of(message, send), static_cast<std::size_t>(send.bytes().count()));
+  depart(link(send.direction), at, message);
 }
 
 void PeIpcq::take_receive(Payload& command, Picoseconds at) {
@@ -147,6 +146,10 @@ void PeIpcq::take_in(Direction direction, Link& link) {
     Payload& payload = *link.arrived.front().payload;
     link.arrived.pop_front();
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    if (in_reset_) {  // it is lost
+      link.in.respond(payload);
+      continue;
+    }
     if (carries_data(payload.get_address())) {
       land(direction, link, payload);
     } else if (payload.get_address() == static_cast<std::uint64_t>(LinkAddress::credit_return)) {
@@ -169,6 +172,7 @@ void PeIpcq::land(Direction direction, Link& link, Payload& payload) {
   }
   copy_out(payload, ScratchAddress(link.first_slot.count() + offset));
   link.landings.push_back(bytes);
+  ++link.landed;
   if (observer_ != nullptr) observer_->slot_filled(id_, direction, now());
   if (link.receives.size() >= link.landings.size()) ledger_.activity_begins();  // one of them goes on
 }
@@ -210,6 +214,7 @@ void PeIpcq::complete_receive(const Receive& receive, Bytes landed) {
 void PeIpcq::give_back(Direction direction, LinkAddress what, Picoseconds at) {
   Message& message = pool_.acquire();
   message.command = nullptr;
+  message.direction = direction;
   prepare(message, tlm::TLM_WRITE_COMMAND, static_cast<std::uint64_t>(what), &nothing_, sizeof(nothing_));
   ledger_.activity_begins();
   depart(link(direction), at, message);
@@ -229,8 +234,23 @@ void PeIpcq::send_due(Link& link) {
     if (at > now()) return wake_at(at);
     Message& message = *link.departures.front().message;
     link.departures.erase(link.departures.begin());
-    if (message.command != nullptr) departs(*message.command);
+    leaves(link, message);
     link.out.send(message);
+  }
+}
+
+/// A message takes the next slot of the peer.
+void PeIpcq::leaves(Link& link, Message& message) {
+  ++link.on_the_way;
+  if (message.command != nullptr) {
+    const std::int64_t slot = link.sent++ % std::max<std::int64_t>(1, link.peer.slots);
+    message.set_address(static_cast<std::uint64_t>(slot * link.peer.slot_bytes));
+    --link.to_leave;
+    departs(*message.command);
+  } else if (message.get_address() == static_cast<std::uint64_t>(LinkAddress::credit_return)) {
+    ++link.slots_returned;
+  } else {
+    ++link.windows_returned;
   }
 }
 
@@ -243,6 +263,9 @@ void PeIpcq::request_accepted(InitiatorPort& /*port*/) { wake_at(now()); }
 
 void PeIpcq::response(InitiatorPort& /*port*/, Payload& payload) {
   auto& message = static_cast<Message&>(payload);
+  Link& to = link(message.direction);
+  --to.on_the_way;
+  if (to.held != nullptr) to.held->notify(sc_core::SC_ZERO_TIME);
   if (message.command == nullptr) {
     ledger_.activity_ends();
     return;
@@ -257,6 +280,87 @@ void PeIpcq::response(InitiatorPort& /*port*/, Payload& payload) {
   command.set_response_status(payload.get_response_status());
   if (observer_ != nullptr) observer_->service_ends(descriptor_of(command), now());
   commands_.respond(command);
+}
+
+// ---- a reset
+
+void PeIpcq::begin_reset() {
+  in_reset_ = true;
+  for (const auto& each : links_) {
+    if (each == nullptr) continue;
+    drop_departures(*each);
+    drop_receives(*each);
+  }
+}
+
+void PeIpcq::drop_departures(Link& link) {
+  std::vector<Departure> dropped;
+  dropped.swap(link.departures);
+  for (const Departure& departure : dropped) {
+    Message& message = *departure.message;
+    if (message.command != nullptr) {
+      drop(*message.command, now());
+      commands_.respond(*message.command);
+    } else {
+      ledger_.activity_ends();
+    }
+    message.acquire();  // nobody has yet
+    message.release();
+  }
+}
+
+/// Those that wait for somebody else are no activity; their ends are.
+void PeIpcq::drop_receives(Link& link) {
+  for (std::size_t i = 0; i < link.receives.size(); ++i) {
+    if (i >= link.landings.size()) ledger_.activity_begins();
+    drop(*link.receives[i].command, now());
+    commands_.respond(*link.receives[i].command);
+  }
+  link.receives = {};
+  link.landings = {};
+}
+
+void PeIpcq::end_reset() {
+  in_reset_ = false;
+  for (const auto& each : links_) {
+    if (each == nullptr) continue;
+    drop_departures(*each);
+    drop_receives(*each);
+    each->sent = 0;
+    each->to_leave = 0;
+    each->sent_at = {};
+    each->landed = 0;
+    each->slots_returned = 0;
+    each->windows_returned = 0;
+  }
+}
+
+void PeIpcq::hold_link(Direction direction, sc_core::sc_event& progress) { link(direction).held = &progress; }
+
+bool PeIpcq::is_quiet_toward(Direction direction) const {
+  const Link& to = link(direction);
+  return to.on_the_way == 0 && to.to_leave == 0 && to.departures.empty();
+}
+
+void PeIpcq::peer_was_reset(Direction direction) {
+  Link& to = link(direction);
+  to.held = nullptr;
+  to.sent = 0;
+  to.sent_at = {};
+  to.credits = to.asked ? to.peer.slots : 0;
+  listener_.credit_returned();
+}
+
+PeIpcq::Held PeIpcq::held(Direction from) const {
+  const Link& it = link(from);
+  return {it.landed, it.landed - it.slots_returned, it.landed - it.windows_returned};
+}
+
+void PeIpcq::resume_link(Direction direction, const Held& held) {
+  Link& to = link(direction);
+  to.sent = held.landed;
+  to.credits = to.asked ? to.peer.slots - held.slots : 0;
+  for (std::int64_t i = 0; i < held.not_received; ++i) to.sent_at.push_back(now());
 }
 
 void PeIpcq::wake_at(Picoseconds time) {

@@ -83,6 +83,31 @@ class PeIpcq : public sc_core::sc_module,
   void take_credit(Direction direction, Picoseconds at) override;
   void release_slot(Direction direction, Picoseconds at) override;
 
+  // A reset of this PE (`PeResets`).
+  /// Drops the sends that have not left, and the receives whose message has not landed. What lands from now on is lost.
+  void begin_reset();
+  /// As at the start of the simulation, but for what the PEs at the other ends hold (`peer_was_reset`, `resume_link`).
+  void end_reset();
+  /// Whether nothing that it has sent is on its way.
+  [[nodiscard]] bool is_quiet() const noexcept { return pool_.in_use() == 0; }
+
+  // A reset of the PE at the other end of a link.
+  /// Nothing more may be sent in that direction; ends of messages on their way there notify `progress`.
+  void hold_link(Direction direction, sc_core::sc_event& progress);
+  /// Whether nothing is on its way there, and no send that has a credit is to come.
+  [[nodiscard]] bool is_quiet_toward(Direction direction) const;
+  /// The queue to it is as at its start: all its slots are free.
+  void peer_was_reset(Direction direction);
+  /// What the receiving end of a link holds of earlier messages.
+  struct Held {
+    std::int64_t landed = 0;        ///< messages since its start
+    std::int64_t slots = 0;         ///< of them, in slots that are not free
+    std::int64_t not_received = 0;  ///< of them, landed and not received
+  };
+  [[nodiscard]] Held held(Direction from) const;
+  /// This PE was reset: it goes on sending where the receiver is.
+  void resume_link(Direction direction, const Held& held);
+
   [[nodiscard]] const EngineStatistics& sends() const noexcept { return sends_; }
   [[nodiscard]] std::int64_t receives() const noexcept { return receives_; }
   [[nodiscard]] InFlightStatistics in_flight(Direction direction) const;
@@ -117,14 +142,20 @@ class PeIpcq : public sc_core::sc_module,
     bool asked = false;  // the peer's queue is known
     QueueState peer;
     std::int64_t credits = 0;
-    RingQueue<Picoseconds> sent_at;  // of those that are in the window
+    RingQueue<Picoseconds> sent_at;     // of those that are in the window
+    std::int64_t to_leave = 0;          // sends that have a credit and have not left
+    std::int64_t on_the_way = 0;        // messages, returned credits and windows
+    sc_core::sc_event* held = nullptr;  // nothing may be sent: a reset of the peer waits for this
     InFlightStatistics in_flight;
     // As a receiver.
     ScratchAddress first_slot;
     Bytes slot_bytes;
     RingQueue<Receive> receives;
-    RingQueue<Bytes> landings;   // of messages that no receive has taken
-    RingQueue<Arrival> arrived;  // to be taken in by the process
+    RingQueue<Bytes> landings;  // of messages that no receive has taken
+    std::int64_t landed = 0;
+    std::int64_t slots_returned = 0;    // credits that have left
+    std::int64_t windows_returned = 0;  // likewise
+    RingQueue<Arrival> arrived;         // to be taken in by the process
   };
 
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
@@ -143,7 +174,10 @@ class PeIpcq : public sc_core::sc_module,
   void give_back(Direction direction, LinkAddress what, Picoseconds at);
   void depart(Link& link, Picoseconds at, Message& message);
   void send_due(Link& link);
+  void leaves(Link& link, Message& message);
   void departs(const Payload& send);
+  void drop_departures(Link& link);
+  void drop_receives(Link& link);
   void wake_at(Picoseconds time);
   /// The tensors one after another, in the message; idle bytes in mode `none`.
   [[nodiscard]] std::uint8_t* data_of(Message& message, const IpcqDescriptor& send);
@@ -165,6 +199,7 @@ class PeIpcq : public sc_core::sc_module,
   MessagePool pool_;
   Bytes slots_size_;
   std::uint8_t nothing_ = 0;  // what a returned credit carries
+  bool in_reset_ = false;
   bool advancing_ = false;
   bool again_ = false;  // advance() has something to do in a direction that it has been through
   LateMethod<PeIpcq> wake_{"advance", *this, &PeIpcq::advance};

@@ -6,6 +6,7 @@
 #include "models/base/address.h"
 #include "models/base/direction.h"
 #include "models/base/quantity.h"
+#include "models/ipcq/topology.h"
 #include "models/pe/stall_account.h"
 #include "models/protocol/completion.h"
 #include "models/protocol/descriptor.h"
@@ -37,6 +38,7 @@ struct ProgramWait {
   Picoseconds from;
   Completion on;                           ///< the operation waited for; none for a credit, a place in a queue, drain
   Direction direction = Direction::north;  ///< of a credit
+  bool ended_by_reset = false;
 };
 
 /// How a command passed a DMA channel.
@@ -114,6 +116,15 @@ class PeObserver {
 
   /// Called in order of completion, parts before their composite.
   virtual void completed(const CompletedOperation& /*operation*/) {}
+
+  // ---- a reset of the PE
+
+  /// The operation ends without having been carried out: it had reached no engine, or waited in one for a message or a
+  /// link.
+  virtual void dropped(const CompletedOperation& /*operation*/) {}
+  /// The PE is as it was at its start, and nothing of it is on its way. Messages that it had sent stay with their
+  /// receivers; messages that it had not received are lost.
+  virtual void was_reset(PeId /*pe*/, const std::vector<Neighbour>& /*neighbours*/, Picoseconds /*at*/) {}
 };
 
 }  // namespace kernwave

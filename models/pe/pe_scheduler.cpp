@@ -131,6 +131,10 @@ bool PeScheduler::hand_on(Payload& payload, Engine engine, Picoseconds& at) {
       return false;
     }
   }
+  if (in_step_ && at > now()) {
+    wake_at(at);
+    return false;
+  }
   if (observer_ != nullptr) observer_->dispatched(descriptor_of(payload), at);
   if (!port.is_time_transparent()) forbid_announcement(payload);
   port.send(payload, std::max(at - now(), Picoseconds(0)));
@@ -213,6 +217,25 @@ void PeScheduler::take_withheld() {
   if (waiting == nullptr) return;
   const Picoseconds accepted = accept(*waiting, commands_.withheld_since());
   commands_.accept_withheld(accepted);
+}
+
+void PeScheduler::begin_reset() {
+  while (!queue_.empty()) {
+    Payload& payload = *queue_.front().payload;
+    queue_.pop_front();
+    places_.leave(now());
+    last_dispatched_ = now();
+    if (observer_ != nullptr) observer_->dispatched(descriptor_of(payload), now());
+    drop(payload, now());
+    commands_.respond(payload);
+    take_withheld();
+  }
+  drop_composites();
+}
+
+void PeScheduler::drop_composites() {
+  for (Payload* composite : composites_.drop_parts(now())) commands_.respond(*composite);
+  if (composites_.empty() && shared_until_ > now()) shared_until_ = now();
 }
 
 void PeScheduler::reject(Payload& payload) {

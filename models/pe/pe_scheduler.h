@@ -63,6 +63,14 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
 
   void set_observer(PeObserver* observer) noexcept { observer_ = observer; }
 
+  // A reset (`PeResets`).
+  /// Keeps the dispatch in simulated time, during elaboration.
+  void allow_reset() noexcept { in_step_ = true; }
+  /// Drops the commands that are not dispatched, and the parts of composites that are not presented.
+  void begin_reset();
+  void end_reset() { composites_.forget_all(); }
+  [[nodiscard]] bool is_quiet() const noexcept { return composites_.empty() && parts_.in_use() == 0; }
+
   // After the run.
   [[nodiscard]] CompositeStatistics composite_statistics() const { return composite_statistics_.at(now()); }
   [[nodiscard]] const CommandPool& command_pool() const noexcept { return parts_; }
@@ -88,6 +96,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   void present_part(CompositeStage stage, InitiatorPort& port);
   void part_ended(const Command& part, Picoseconds at);
   void reject(Payload& payload);
+  void drop_composites();
   void take_withheld();
   void wake_at(Picoseconds time);
   [[nodiscard]] InitiatorPort& port_of(Engine engine) noexcept { return *engines_[static_cast<std::size_t>(engine)]; }
@@ -105,6 +114,7 @@ class PeScheduler : public sc_core::sc_module, private TargetPort::Client, priva
   std::vector<std::unique_ptr<InitiatorPort>> engines_;  // by Engine; none of the scheduler itself
   RingQueue<Entry> queue_;                               // accepted, not yet dispatched
   QueuePlaces places_;
+  bool in_step_ = false;  // dispatches in simulated time alone
   Picoseconds last_dispatched_;
   Picoseconds shared_until_{-1};  // the end of the last composite; none is known while one is in flight
   Picoseconds last_complete_;     // the latest end of a composite that is known

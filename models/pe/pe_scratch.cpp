@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -38,6 +39,10 @@ void PeScratch::Release::operator()(std::uint8_t* bytes) const noexcept {
   } else {
     ::munmap(bytes, mapped);
   }
+}
+
+void PeScratch::clear() noexcept {
+  if (mode_ == DataMode::full) std::memset(bytes_.get(), 0, static_cast<std::size_t>(config_.capacity.count()));
 }
 
 void PeScratch::poison(const ScratchOperand& view) {

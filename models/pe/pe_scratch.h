@@ -34,6 +34,9 @@ class PeScratch : public sc_core::sc_module {
     return {bytes_.get() + view.address.count(), view};
   }
 
+  /// All bytes are as at the start of the simulation. Does nothing in mode `none`.
+  void clear() noexcept;
+
   /// Makes every element NaN (or a large odd integer), so that a read before the first write shows in the result. Does
   /// nothing in mode `none`.
   void poison(const ScratchOperand& view);

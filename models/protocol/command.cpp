@@ -13,8 +13,18 @@ Command& CommandPool::acquire(const Descriptor& descriptor, std::uint64_t addres
   command.report.ahead = false;
   command.report.announce = false;
   command.report.announced_end.reset();
+  command.report.dropped = false;
   command.report.problem.clear();
   return command;
+}
+
+void drop(Payload& payload, Picoseconds at) {
+  payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+  if (auto* report = payload.get_extension<ExecutionReport>()) {
+    report->dropped = true;
+    report->start = at;
+    report->end = at;
+  }
 }
 
 const Command* CommandPool::find(Completion completion) const noexcept {

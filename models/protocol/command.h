@@ -29,6 +29,8 @@ class ExecutionReport : public tlm::tlm_extension<ExecutionReport> {
   /// the command clears this flag.
   bool announce = false;
   std::optional<Picoseconds> announced_end;  ///< set by an engine that announces it
+  /// A reset has ended the command before any engine began it.
+  bool dropped = false;
   /// The reason of an error response, as words that follow the operation's description: "was ...". Empty if the engine
   /// gives no reason.
   std::string problem;
@@ -60,6 +62,9 @@ class Command : public Payload {
   const bool is_whole = payload.get_data_length() == sizeof(Descriptor) && payload.get_data_ptr() != nullptr;
   return is_whole ? tlm::TLM_OK_RESPONSE : tlm::TLM_BURST_ERROR_RESPONSE;
 }
+
+/// Makes the payload one that a reset has dropped, at that instant.
+void drop(Payload& payload, Picoseconds at);
 
 /// The descriptor that a payload on a command socket carries.
 [[nodiscard]] inline const Descriptor& descriptor_of(const Payload& payload) {

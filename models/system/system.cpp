@@ -1,5 +1,6 @@
 #include "models/system/system.h"
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -60,8 +61,24 @@ void System::connect_link(Connector& connector, TargetSocket& input, InitiatorSo
   connector.connect(output, pe(to.pe).ipcq().in_socket(arrival), "link_to_" + receiver);
 }
 
+void System::allow_reset() {
+  if (resets_ != nullptr) return;
+  std::vector<Pe*> pes;
+  pes.reserve(static_cast<std::size_t>(pe_count()));
+  for (std::int64_t id = 0; id < pe_count(); ++id) pes.push_back(&pe(PeId(id)));
+  resets_ = std::make_unique<PeResets>(config_, std::move(pes), ledger_);
+  resets_->set_observer(observer_);
+}
+
+void System::reset(const std::vector<PeId>& pes) {
+  if (resets_ == nullptr) throw std::logic_error("reset: the machine does not allow it (System::allow_reset)");
+  resets_->assert_reset(pes);
+}
+
 void System::set_observer(PeObserver* observer) noexcept {
+  observer_ = observer;
   for (std::int64_t id = 0; id < pe_count(); ++id) pe(PeId(id)).set_observer(observer);
+  if (resets_ != nullptr) resets_->set_observer(observer);
 }
 
 void System::set_channel_observer(ChannelObserver* observer) noexcept {

@@ -1,6 +1,7 @@
 // The whole machine: cubes, the links between them, and the links between PEs.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "models/protocol/connector.h"
 #include "models/run/run_ledger.h"
 #include "models/system/cube.h"
+#include "models/system/pe_resets.h"
 
 namespace kernwave {
 
@@ -39,6 +41,14 @@ class System : public sc_core::sc_module {
   [[nodiscard]] const CubeLinks* links() const noexcept { return links_; }
   [[nodiscard]] RunLedger& ledger() noexcept { return ledger_; }
 
+  /// During elaboration: PEs may be reset. All PEs then work in simulated time, which takes the host longer; all times
+  /// are the same.
+  void allow_reset();
+  /// Resets these PEs at the end of this instant (`PeResets`). Throws std::logic_error without `allow_reset`.
+  void reset(const std::vector<PeId>& pes);
+  /// Nullptr without `allow_reset`.
+  [[nodiscard]] const PeResets* resets() const noexcept { return resets_.get(); }
+
   /// Sets the observer of all PEs, before the run; nullptr for none.
   void set_observer(PeObserver* observer) noexcept;
   /// Sets the observer of the HBM of all cubes, before the run; nullptr for none.
@@ -63,6 +73,8 @@ class System : public sc_core::sc_module {
   EngineList engines_;
   RunLedger ledger_;
   ModulesInReverse modules_;
+  PeObserver* observer_ = nullptr;
+  std::unique_ptr<PeResets> resets_;
   CubeLinks* links_ = nullptr;  // none in a system of one cube
   std::vector<Cube*> cubes_;
   std::vector<IpcqLink*> link_of_;  // [PE][direction]; nullptr at an edge of the machine

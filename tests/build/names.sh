@@ -51,8 +51,10 @@ done | xargs grep -hvE '^ *(#include|//)' | grep -oE '"([^"\\]|\\.)*"' >texts
 
 # Words that begin as a key does. A path (pe/pe.h), a longer name (pe0.gemm) and a member (config.pe.gemm) are none.
 root="$(sed 's/\..*//' keys | sort -u | paste -sd '|')"
+# A key of a kind of PEs is one of all PEs, or says which PEs are of the kind.
+of_all_pes() { sed -E 's/^pe\.kind(\.[a-z]+(\.(pes|of_each_cube))?)?$/pe.clock/; s/^pe\.kind\.[a-z]+\./pe./'; }
 keys_in() {
-  grep -ohP "(?<![\\w./-])($root)\\.[a-z0-9_]+(\\.[a-z0-9_]+)*(\\.\\*)?(?![\\w(]|\\.[a-z])" "$@" | sort -u
+  grep -ohP "(?<![\\w./-])($root)\\.[a-z0-9_]+(\\.[a-z0-9_]+)*(\\.\\*)?(?![\\w(]|\\.[a-z])" "$@" | of_all_pes | sort -u
 }
 # unknown FILE_OF_KNOWN: those that come in and are not known.
 unknown() { grep -vxF -f "$1" || true; }

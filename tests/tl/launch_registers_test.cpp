@@ -155,7 +155,7 @@ TEST(LaunchRegisters, AnswerOtherAccessesWithAnError) {
       const auto status = [&](std::uint64_t address, unsigned length) {
         return cpu.access(tlm::TLM_READ_COMMAND, address, &data, length);
       };
-      EXPECT_EQ(status(0x24, 4), tlm::TLM_ADDRESS_ERROR_RESPONSE);
+      EXPECT_EQ(status(0x28, 4), tlm::TLM_ADDRESS_ERROR_RESPONSE);
       EXPECT_EQ(status(0x02, 4), tlm::TLM_ADDRESS_ERROR_RESPONSE);
       EXPECT_EQ(status(0x80, 4), tlm::TLM_ADDRESS_ERROR_RESPONSE);
       EXPECT_EQ(status(LaunchRegisters::kernel, 2), tlm::TLM_BURST_ERROR_RESPONSE);
@@ -165,6 +165,62 @@ TEST(LaunchRegisters, AnswerOtherAccessesWithAnError) {
       cpu.write(LaunchRegisters::finish, 1);
     });
     EXPECT_EQ(run_to_end(platform.simulation.system().ledger()), RunEnd::finished);
+  });
+}
+
+TEST(LaunchRegisters, ResetAKernelThatHangs) {
+  in_child([] {
+    // Given a kernel that waits for a message that nobody sends, and software that gives it 1 us
+    Picoseconds reset_took;
+    const auto hang = [](tl::Context& tl, const tl::LaunchArguments& /*arguments*/) {
+      tl.wait(tl.recv(Direction::north, {4}, DType::f32));
+    };
+    Simulation simulation(one_cube(2));
+    LaunchRegisters registers("registers", {&simulation.pe(1)}, simulation.system().ledger(), {{hang}, {fill}},
+                              access_time);
+    registers.allow_reset(simulation.system());
+    Processor processor("processor", [&](Processor& cpu) {
+      cpu.write(LaunchRegisters::start, 1);
+      sc_core::wait(to_sc_time(Picoseconds(1'000'000)));
+      EXPECT_EQ(cpu.read(LaunchRegisters::status), LaunchRegisters::running);
+      // when software resets the PE
+      cpu.write(LaunchRegisters::reset, 1);
+      const Picoseconds asserted = now();
+      while ((cpu.read(LaunchRegisters::status) & LaunchRegisters::resetting) != 0) {
+      }
+      reset_took = now() - asserted;
+      EXPECT_EQ(cpu.read(LaunchRegisters::status), 0U);
+      EXPECT_EQ(cpu.read(LaunchRegisters::drained), 0U);
+      // then it launches other kernels there.
+      cpu.write(LaunchRegisters::kernel, 1);
+      cpu.write_argument(0, 0x8000);
+      cpu.write_argument(1, 7);
+      cpu.write(LaunchRegisters::start, 1);
+      cpu.await_interrupt();
+      EXPECT_EQ(cpu.read(LaunchRegisters::drained), 1U);
+      cpu.write(LaunchRegisters::finish, 1);
+    });
+    sc_core::sc_signal<bool> line("line");
+    processor.socket.bind(registers.socket());
+    processor.interrupt.bind(line);
+    registers.interrupt.bind(line);
+    // A kernel that receives declares its queue before the simulation begins.
+    tl::launch(simulation.pe(1), [](tl::Context&) {}, tl::Policy::lazy, {{Direction::north}, Bytes(64)});
+    EXPECT_EQ(run_to_end(simulation.system().ledger()), RunEnd::finished);
+    EXPECT_EQ(reset_took, access_time);
+    EXPECT_EQ(simulation.read(HbmAddress(0x8000), DType::f32, 4), std::vector<float>(4, 7.0F));
+  });
+}
+
+TEST(LaunchRegisters, RefuseAResetThatTheMachineDoesNotAllow) {
+  in_child([] {
+    Platform platform([](Processor& cpu) {
+      cpu.write(LaunchRegisters::reset, 1);
+      EXPECT_EQ(cpu.read(LaunchRegisters::status), LaunchRegisters::refused);
+      cpu.write(LaunchRegisters::finish, 1);
+    });
+    EXPECT_EQ(run_to_end(platform.simulation.system().ledger()), RunEnd::finished);
+    EXPECT_EQ(platform.registers.refusal(), "reset: the machine does not allow it (LaunchRegisters::allow_reset)");
   });
 }
 

@@ -29,6 +29,16 @@ void MessageClocks::waited(PeId pe, Completion on) {
   }
 }
 
+void MessageClocks::was_reset(PeId pe, const std::vector<Neighbour>& neighbours) {
+  for (const auto& [direction, peer] : neighbours) {
+    queue(pe, direction) = {};
+    Queue& theirs = queue(peer, opposite(direction));
+    while (!theirs.sent.empty() && theirs.first_sent + static_cast<std::int64_t>(theirs.sent.size()) > theirs.landed) {
+      theirs.sent.pop_back();
+    }
+  }
+}
+
 /// Messages of one direction land in order: those before this one have come too, and say no more than it does. One that
 /// somebody outside the model has sent makes no order.
 void MessageClocks::join(PeId receiver, Queue& queue, std::int64_t message) {

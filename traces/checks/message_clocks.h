@@ -25,6 +25,10 @@ class MessageClocks {
 
   /// A send or a receive is issued.
   void submitted(const IssuedOperation& message);
+  /// A message has landed.
+  void landed(PeId receiver, Direction from) { ++queue(receiver, from).landed; }
+  /// What the PE has sent and not brought on its way is lost, and what it has not received.
+  void was_reset(PeId pe, const std::vector<Neighbour>& neighbours);
   /// A program has waited for an operation of its own.
   void waited(PeId pe, Completion on);
 
@@ -37,6 +41,7 @@ class MessageClocks {
     std::deque<Completion> receives;  // likewise
     std::int64_t first_sent = 0;
     std::int64_t first_receive = 0;
+    std::int64_t landed = 0;
   };
 
   [[nodiscard]] static std::size_t index(PeId pe) noexcept { return static_cast<std::size_t>(pe.count()); }

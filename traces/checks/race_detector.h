@@ -26,6 +26,10 @@ class RaceDetector : public PeObserver {
   [[nodiscard]] bool takes_ends_ahead() const override { return true; }
   void submitted(const IssuedOperation& operation) override;
   void wait_ends(const ProgramWait& wait, Picoseconds to) override;
+  void slot_filled(PeId pe, Direction from, Picoseconds /*at*/) override { clocks_.landed(pe, from); }
+  void was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds /*at*/) override {
+    clocks_.was_reset(pe, neighbours);
+  }
 
   /// One sentence for each pair of source lines that race, in the order of issue: both PEs, operations and lines, and
   /// the bytes.

@@ -24,6 +24,10 @@ void UninitialisedReads::scratch_allocated(PeId pe, const ScratchOperand& tensor
   for_each_interval(tensor, [&marks](std::int64_t begin, std::int64_t count) { marks.unmark(begin, count); });
 }
 
+void UninitialisedReads::was_reset(PeId pe, const std::vector<Neighbour>& /*neighbours*/, Picoseconds /*at*/) {
+  scratch_.at(static_cast<std::size_t>(pe.count())).reset();
+}
+
 void UninitialisedReads::submitted(const IssuedOperation& operation) {
   for_each_read(operation.descriptor, [&](const ScratchOperand& operand) { check_scratch(operation, operand); });
   for_each_region(operation.descriptor, [&](const HbmRegion& region, bool writes) {

@@ -27,6 +27,7 @@ class UninitialisedReads : public PeObserver {
 
   void scratch_allocated(PeId pe, const ScratchOperand& tensor) override;
   void submitted(const IssuedOperation& operation) override;
+  void was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) override;
 
   /// One sentence for each source line that read such bytes, in the order of issue (time, PE): its first operation,
   /// and which bytes.

@@ -101,6 +101,12 @@ void CriticalPath::completed(const CompletedOperation& operation) {
   of(operation.descriptor.id.pe).composite_completed(operation);
 }
 
+/// Who waited to send to it, goes on.
+void CriticalPath::was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) {
+  const Path path = of(pe).was_reset(at);
+  for (const auto& [direction, peer] : neighbours) of(peer).credit_returns(opposite(direction), path);
+}
+
 PathSummary CriticalPath::summary() const {
   PathSummary summary;
   summary.latency = end_.path.at();

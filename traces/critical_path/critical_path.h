@@ -62,6 +62,7 @@ class CriticalPath : public PeObserver {
   void service_ends(const Descriptor& operation, Picoseconds at) override;
   void slot_released(PeId pe, Direction from, Picoseconds at, const std::vector<Completion>& users) override;
   void completed(const CompletedOperation& operation) override;
+  void was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) override;
 
  private:
   struct End {

@@ -78,7 +78,9 @@ void PePaths::submitted(const IssuedOperation& operation, SiteId site) {
 
 void PePaths::waited(const ProgramWait& wait, Picoseconds to) {
   const bool waited = to > wait.from;
-  if (wait.cause == TimeCause::queue) {
+  if (wait.ended_by_reset) {
+    program_ = extend(std::move(program_), to, PathCause::reset, pending_);
+  } else if (wait.cause == TimeCause::queue) {
     if (waited && last_accepted_.at() == to) program_ = last_accepted_;
   } else if (wait.cause == TimeCause::drain) {
     const Ended* first = nullptr;
@@ -96,6 +98,7 @@ void PePaths::waited(const ProgramWait& wait, Picoseconds to) {
 
 void PePaths::waited_for_credit(const ProgramWait& wait, Picoseconds to) {
   if (to == wait.from) return;
+  if (wait.ended_by_reset) return waited(wait, to);
   Side& side = of(wait.direction);
   Path last = program_;
   for (RingQueue<Path>* returned : {&side.credits, &side.windows}) {
@@ -111,6 +114,13 @@ const Path* PePaths::path_of(Completion completion, Picoseconds at) const {
   if (completion.slot >= done_.size()) return nullptr;
   const Done& done = done_[completion.slot];
   return done.generation == completion.generation && done.path.at() == at ? &done.path : nullptr;
+}
+
+Path PePaths::was_reset(Picoseconds at) {
+  for (Station& station : stations_) station.flights = {};
+  composites_.clear();
+  for (Side& side : sides_) side = Side{};
+  return extend(program_, at, PathCause::reset, pending_);
 }
 
 // ---- the scheduler

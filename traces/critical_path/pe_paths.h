@@ -32,6 +32,9 @@ class PePaths {
   /// That will be submitted next.
   [[nodiscard]] const OperationId& next_operation() const noexcept { return next_operation_; }
 
+  /// Nothing of the PE is on its way any more. Returns the path to the end of the reset.
+  [[nodiscard]] Path was_reset(Picoseconds at);
+
   // ---- the scheduler
 
   void accepted(Picoseconds presented, Picoseconds at);

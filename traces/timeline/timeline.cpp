@@ -136,6 +136,22 @@ OperationFlows Timeline::flows_of(PeState& pe, const IssuedOperation& operation)
   return flows;
 }
 
+void Timeline::slot_filled(PeId pe, Direction from, Picoseconds /*at*/) {
+  ++state(pe).landed[static_cast<std::size_t>(from)];
+}
+
+/// The numbers of messages by which their arrows are known go on alike at both ends.
+void Timeline::was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) {
+  for (const auto& [direction, other] : neighbours) {
+    const auto here = static_cast<std::size_t>(direction);
+    const auto there = static_cast<std::size_t>(opposite(direction));
+    state(pe).received[here] = state(other).sent[there];
+    state(pe).landed[here] = state(other).sent[there];
+    state(pe).sent[here] = state(other).landed[there];
+  }
+  scratch_used(pe, Bytes(0), at);
+}
+
 const Timeline::InFlight* Timeline::find(const PeState& pe, Completion completion) noexcept {
   if (completion.generation == 0 || completion.slot >= pe.in_flight.size()) return nullptr;
   const InFlight& entry = pe.in_flight[completion.slot];

@@ -47,6 +47,8 @@ class Timeline : public PeObserver, public ChannelObserver {
   void wait_ends(const ProgramWait& wait, Picoseconds to) override;
   void scratch_used(PeId pe, Bytes bytes, Picoseconds at) override;
   void completed(const CompletedOperation& operation) override;
+  void slot_filled(PeId pe, Direction from, Picoseconds at) override;
+  void was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) override;
   void served(const ChannelService& service) override;
 
  private:
@@ -68,6 +70,7 @@ class Timeline : public PeObserver, public ChannelObserver {
     LoadFlows loads;
     std::array<std::int64_t, direction_count> sent{};
     std::array<std::int64_t, direction_count> received{};
+    std::array<std::int64_t, direction_count> landed{};
     Picoseconds issue_from;  // not written yet if it lies before `issue_to`
     Picoseconds issue_to;
     ProgramWait wait;

@@ -146,6 +146,13 @@ void PeWaveform::slot_released(PeId /*pe*/, Direction from, Picoseconds at, cons
   signals_.add(slots_of(from), at, -1);
 }
 
+/// Its queues are empty: slots that were filled are free.
+void PeWaveform::was_reset(PeId /*pe*/, const std::vector<Neighbour>& neighbours, Picoseconds at) {
+  for (const Neighbour& neighbour : neighbours) signals_.set(slots_of(neighbour.direction), at, 0);
+  signals_.set(scratch_bytes, at, 0);
+  signals_.set(state, at, number_of(TimeCause::idle));
+}
+
 void PeWaveform::completed(const CompletedOperation& operation) {
   if (is_load(operation.descriptor)) signals_.add(outstanding_loads, operation.end, -1);
 }

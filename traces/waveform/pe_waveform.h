@@ -39,6 +39,8 @@ class PeWaveform final : public PeObserver {
   void slot_filled(PeId pe, Direction from, Picoseconds at) override;
   void slot_released(PeId pe, Direction from, Picoseconds at, const std::vector<Completion>& users) override;
   void completed(const CompletedOperation& operation) override;
+  void dropped(const CompletedOperation& operation) override { completed(operation); }
+  void was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) override;
 
  private:
   SignalGroup signals_;

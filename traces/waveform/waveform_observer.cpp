@@ -69,6 +69,14 @@ void WaveformObserver::completed(const CompletedOperation& operation) {
   if (PeWaveform* waveform = of(operation.descriptor.id.pe)) waveform->completed(operation);
 }
 
+void WaveformObserver::dropped(const CompletedOperation& operation) {
+  if (PeWaveform* waveform = of(operation.descriptor.id.pe)) waveform->dropped(operation);
+}
+
+void WaveformObserver::was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) {
+  if (PeWaveform* waveform = of(pe)) waveform->was_reset(pe, neighbours, at);
+}
+
 void WaveformObserver::served(const ChannelService& service) {
   MemoryWaveform* memory = memories_[static_cast<std::size_t>(service.cube.count())].get();
   if (memory != nullptr) memory->served(service);

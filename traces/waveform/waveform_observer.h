@@ -38,6 +38,8 @@ class WaveformObserver : public PeObserver, public ChannelObserver {
   void slot_filled(PeId pe, Direction from, Picoseconds at) override;
   void slot_released(PeId pe, Direction from, Picoseconds at, const std::vector<Completion>& users) override;
   void completed(const CompletedOperation& operation) override;
+  void dropped(const CompletedOperation& operation) override;
+  void was_reset(PeId pe, const std::vector<Neighbour>& neighbours, Picoseconds at) override;
 
   void served(const ChannelService& service) override;
 
