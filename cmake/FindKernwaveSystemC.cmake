@@ -1,14 +1,16 @@
 # Finds SystemC and proves that code of this project links with it.
 #
 #   find_package(KernwaveSystemC REQUIRED)   ->   the target SystemC::systemc, and, where they can be told,
-#                                                 KernwaveSystemC_VERSION and KernwaveSystemC_LIBRARY, the library's file
+#                                                 KernwaveSystemC_VERSION, KernwaveSystemC_STANDARD (of C++, such as 17)
+#                                                 and KernwaveSystemC_LIBRARY, the library's file
 #
 # The first of these that has it:
 #   1. a target SystemC::systemc that the project around this one made;
 #   2. the CMake package SystemCLanguage, which CMake-built installations bring (SYSTEMC_HOME is one of the places
 #      searched);
 #   3. SYSTEMC_HOME, a cache or environment variable: include/ and lib/, lib64/ or lib-linux64/ below it. Whoever sets it
-#      means that installation, so one without SystemC is an error;
+#      means that installation, so one without SystemC is an error. Where it is not set, an installed kernwave sets
+#      KernwaveSystemC_BUILT_WITH to the installation that it was built with;
 #   4. pkg-config's systemc.
 #
 # SystemC refuses to link with code of another C++ standard than its own, by way of an undefined symbol. So a small
@@ -22,6 +24,9 @@ function(_kernwave_find_systemc)
   set(home "${SYSTEMC_HOME}")
   if(NOT home)
     set(home "$ENV{SYSTEMC_HOME}")
+  endif()
+  if(NOT home AND KernwaveSystemC_BUILT_WITH AND EXISTS "${KernwaveSystemC_BUILT_WITH}/include/systemc")
+    set(home "${KernwaveSystemC_BUILT_WITH}")
   endif()
   set(how "")
 
@@ -122,6 +127,7 @@ endfunction()
 function(_kernwave_check_systemc)
   set(KernwaveSystemC_PROBLEM "" PARENT_SCOPE)
   set(KernwaveSystemC_VERSION "" PARENT_SCOPE)
+  set(KernwaveSystemC_STANDARD "" PARENT_SCOPE)
   set(KernwaveSystemC_LIBRARY "" PARENT_SCOPE)
 
   get_target_property(imported SystemC::systemc IMPORTED)
@@ -136,6 +142,7 @@ function(_kernwave_check_systemc)
   endif()
   _kernwave_read_api_symbol("${library_symbol}" library_version library_standard)
   set(KernwaveSystemC_VERSION "${library_version}" PARENT_SCOPE)
+  set(KernwaveSystemC_STANDARD "${library_standard}" PARENT_SCOPE)
   set(KernwaveSystemC_LIBRARY "${library}" PARENT_SCOPE)
 
   # The standard that code of the calling project is compiled for; kernwave itself asks for 17 at least.

@@ -12,7 +12,10 @@ target_compile_options(
     -Wpedantic
     -Wconversion
     -Wshadow
-    $<$<BOOL:${KERNWAVE_WARNINGS_AS_ERRORS}>:-Werror>)
+    $<$<BOOL:${KERNWAVE_WARNINGS_AS_ERRORS}>:-Werror>
+    # A compiler newer than ours may deprecate what it will.
+    $<$<BOOL:${KERNWAVE_WARNINGS_AS_ERRORS}>:-Wno-error=deprecated>
+    $<$<BOOL:${KERNWAVE_WARNINGS_AS_ERRORS}>:-Wno-error=deprecated-declarations>)
 
 # toml++ as headers alone, so that nothing that links kernwave needs its library.
 add_library(kernwave_toml INTERFACE)
@@ -41,6 +44,7 @@ function(kernwave_precompile target)
     target_precompile_headers(kernwave_models PRIVATE "${PROJECT_SOURCE_DIR}/models/base/systemc.h")
   else()
     target_precompile_headers(${target} REUSE_FROM kernwave_models)
+    target_compile_options(${target} PRIVATE -fPIC)  # as the headers were compiled, also where it is an executable
   endif()
 endfunction()
 
@@ -52,6 +56,8 @@ function(kernwave_add_library name)
   if(sources)
     set(scope PUBLIC)
     add_library(${target} STATIC ${sources})
+    # Simulators that own sc_start load models as shared objects.
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kernwave_flags>)
     kernwave_precompile(${target})
   else()
@@ -76,8 +82,8 @@ function(kernwave_add_library name)
   install(
     TARGETS ${target}
     EXPORT kernwaveTargets
-    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernwave)
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries
+    FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kernwave COMPONENT libraries)
 endfunction()
 
 # kernwave_link(<name> [PUBLIC <target>...] [PRIVATE <target>...] [BUILD_ONLY <target>...]): what kernwave::<name> uses.

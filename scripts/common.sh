@@ -5,6 +5,7 @@ jobs="$(nproc 2>/dev/null || echo 2)"
 preset=release
 build="$root/build/$preset"
 logs="$root/build/logs"
+configure_arguments=()
 
 say() { printf '%s\n' "$*"; }
 
@@ -34,6 +35,6 @@ step() {
 # build_kernwave [TARGET]: configures and builds.
 build_kernwave() {
   local target="${1:-all}"
-  step "Configuring" configure.log cmake -S "$root" --preset "$preset" || exit 1
+  step "Configuring" configure.log cmake -S "$root" --preset "$preset" "${configure_arguments[@]}" || exit 1
   step "Building" build.log cmake --build "$build" --target "$target" -j "$jobs" || exit 1
 }

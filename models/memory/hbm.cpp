@@ -108,7 +108,8 @@ void Hbm::reserve(const Pending& pending) {
     most = std::max(most, bytes);
     (payload.is_read() ? statistics_[channel].read : statistics_[channel].written) += bytes;
   }
-  move_data(payload, region);
+  const bool selects = payload.get_byte_enable_ptr() != nullptr;
+  selects ? move_enabled_bytes(payload, region.base.offset()) : move_data(payload, region);
   const Picoseconds end = std::max(channels_.front().round_up(last), now());
   if (extension != nullptr) {
     BandwidthServer alone = idle_channel_;
@@ -151,8 +152,13 @@ void Hbm::take_withheld(TargetPort& port) {
 
 tlm::tlm_response_status Hbm::check(const Payload& payload, const HbmRegion& region) const {
   if (!payload.is_read() && !payload.is_write()) return tlm::TLM_COMMAND_ERROR_RESPONSE;
-  if (payload.get_byte_enable_ptr() != nullptr) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
+  const bool selects = payload.get_byte_enable_ptr() != nullptr;
+  if (selects && (region.rows > 1 || payload.get_byte_enable_length() == 0)) return tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE;
   if (payload.get_streaming_width() < payload.get_data_length()) return tlm::TLM_BURST_ERROR_RESPONSE;
+  return check_range(region);
+}
+
+tlm::tlm_response_status Hbm::check_range(const HbmRegion& region) const {
   const std::optional<Bytes> extent = region.extent();
   const Bytes behind = config_.capacity - region.base.offset();
   const bool outside = region.base.cube() != cube_ || !extent || *extent > behind;
@@ -163,16 +169,53 @@ void Hbm::move_data(Payload& payload, const HbmRegion& region) {
   if (mode_ == DataMode::none) return;
   std::uint8_t* data = payload.get_data_ptr();
   for (std::int64_t row = 0; row < region.rows; ++row, data += region.row_bytes.count()) {
-    const Bytes offset = region.base.offset() + region.stride * row;
-    payload.is_read() ? read(offset, data, region.row_bytes) : write(offset, data, region.row_bytes);
+    move_row(payload, region.base.offset() + region.stride * row, data, region.row_bytes);
   }
 }
 
+void Hbm::move_row(const Payload& payload, Bytes offset, std::uint8_t* data, Bytes count) {
+  payload.is_read() ? read(offset, data, count) : write(offset, data, count);
+}
+
+/// Interval by interval of enabled bytes. The enables are repeated over the data (IEEE 1666-2011, 14.14).
+void Hbm::move_enabled_bytes(Payload& payload, Bytes offset) {
+  if (mode_ == DataMode::none) return;
+  const std::uint8_t* enables = payload.get_byte_enable_ptr();
+  const unsigned repeats = payload.get_byte_enable_length();
+  const unsigned length = payload.get_data_length();
+  const auto enabled = [&](unsigned byte) { return enables[byte % repeats] == TLM_BYTE_ENABLED; };
+  for (unsigned begin = 0; begin < length;) {
+    unsigned end = begin;
+    while (end < length && enabled(end)) ++end;
+    if (end > begin) move_row(payload, offset + Bytes(begin), payload.get_data_ptr() + begin, Bytes(end - begin));
+    begin = end + 1;
+  }
+}
+
+/// Byte enables are no attribute of it (IEEE 1666-2011, 11.3.4).
 unsigned Hbm::debug_access(TargetPort& /*port*/, Payload& payload) {
   const HbmRegion region = region_of(payload);
-  if (check(payload, region) != tlm::TLM_OK_RESPONSE) return 0;
+  const bool moves = payload.is_read() || payload.is_write();
+  if (!moves || check_range(region) != tlm::TLM_OK_RESPONSE) return 0;
   move_data(payload, region);
   return payload.get_data_length();
+}
+
+bool Hbm::direct_memory(TargetPort& /*port*/, Payload& payload, tlm::tlm_dmi& dmi) {
+  const HbmAddress address(payload.get_address());
+  const bool granted = grants_direct_memory_ && mode_ == DataMode::full &&
+                       check_range({address, 1, Bytes(1), Bytes(1)}) == tlm::TLM_OK_RESPONSE;
+  if (!granted) return false;
+  const PagedStore::DirectRange range = store_.direct(address.offset());
+  const std::uint64_t first = address.value() - static_cast<std::uint64_t>((address.offset() - range.first).count());
+  const Bytes count = std::min(range.count, config_.capacity - range.first);
+  dmi.set_dmi_ptr(range.bytes);
+  dmi.set_start_address(first);
+  dmi.set_end_address(first + static_cast<std::uint64_t>(count.count()) - 1);
+  dmi.allow_read_write();
+  dmi.set_read_latency(to_sc_time(config_.latency));
+  dmi.set_write_latency(to_sc_time(config_.latency));
+  return true;
 }
 
 void Hbm::read(Bytes offset, std::uint8_t* out, Bytes count) const {

@@ -33,7 +33,8 @@ struct ChannelStatistics {
 /// another cube or outside the capacity is answered with TLM_ADDRESS_ERROR_RESPONSE.
 ///
 /// END_REQ comes at once while fewer than `queue_depth` requests of the port await their response; otherwise it is
-/// withheld. Refresh, banks and row misses are not modelled: `efficiency` stands for them.
+/// withheld. Byte enables select the bytes of a range that are moved; a strided region has none. The time is that of
+/// all bytes. Refresh, banks and row misses are not modelled: `efficiency` stands for them.
 class Hbm : public sc_core::sc_module, private TargetPort::Client {
  public:
   Hbm(const sc_core::sc_module_name& name, CubeId cube, const HbmConfig& config, DataMode mode, std::int64_t ports);
@@ -44,6 +45,10 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   [[nodiscard]] const std::vector<ChannelStatistics>& statistics() const noexcept { return statistics_; }
 
   void set_observer(ChannelObserver* observer) noexcept { observer_ = observer; }
+  /// From now on grants direct memory pointers (DMI), each for the page of an address, in mode `full`. They are never
+  /// invalidated, as pages do not move. The bytes of the page count as written from then on, and accesses through the
+  /// pointer are seen by no channel and no observer. The model's own initiators ask for none.
+  void allow_direct_memory() noexcept { grants_direct_memory_ = true; }
 
   /// Time-free access. Mode `none`: reads give zeroes, writes are dropped. The range must lie inside the capacity.
   void read(Bytes offset, std::uint8_t* out, Bytes count) const;
@@ -65,6 +70,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
 
   [[nodiscard]] std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) override;
   [[nodiscard]] unsigned debug_access(TargetPort& port, Payload& payload) override;
+  [[nodiscard]] bool direct_memory(TargetPort& port, Payload& payload, tlm::tlm_dmi& dmi) override;
   void enter(TargetPort& port, Payload& payload, Picoseconds at);
   void serve();
   void reserve(const Pending& pending);
@@ -77,7 +83,10 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
     return requests_[static_cast<std::size_t>(port.id())];
   }
   [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
+  [[nodiscard]] tlm::tlm_response_status check_range(const HbmRegion& region) const;
   void move_data(Payload& payload, const HbmRegion& region);
+  void move_row(const Payload& payload, Bytes offset, std::uint8_t* data, Bytes count);
+  void move_enabled_bytes(Payload& payload, Bytes offset);
 
   SimulatedTime now;
   CubeId cube_;
@@ -94,6 +103,7 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   sc_core::sc_event wake_;
   std::vector<std::int64_t> bytes_per_channel_;  // work space of `reserve`
   PagedStore store_;
+  bool grants_direct_memory_ = false;
   ChannelObserver* observer_ = nullptr;
 };
 

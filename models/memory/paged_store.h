@@ -25,6 +25,15 @@ class PagedStore {
   /// The first byte of the range that was never written; offset + count if all were.
   [[nodiscard]] Bytes first_unwritten(Bytes offset, Bytes count) const;
 
+  /// Bytes that stay where they are.
+  struct DirectRange {
+    std::uint8_t* bytes = nullptr;
+    Bytes first;
+    Bytes count;
+  };
+  /// The page that holds a byte; all of its bytes count as written.
+  [[nodiscard]] DirectRange direct(Bytes offset);
+
  private:
   static constexpr std::int64_t page_size = std::int64_t{64} * 1024;
   /// Pages that are reserved together lie in one large block, which the host maps by large pages of its own.

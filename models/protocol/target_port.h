@@ -26,6 +26,8 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
     [[nodiscard]] virtual std::optional<Picoseconds> request(TargetPort& port, Payload& payload, Picoseconds at) = 0;
     /// Time-free access for debuggers and loaders; returns the bytes served.
     virtual unsigned debug_access(TargetPort& /*port*/, Payload& /*payload*/) { return 0; }
+    /// A request for a direct memory pointer; returns whether `dmi` is one.
+    virtual bool direct_memory(TargetPort& /*port*/, Payload& /*payload*/, tlm::tlm_dmi& /*dmi*/) { return false; }
 
    protected:
     ~Client() = default;
@@ -74,7 +76,9 @@ class TargetPort : private tlm::tlm_fw_transport_if<>, private tlm::tlm_mm_inter
   tlm::tlm_sync_enum nb_transport_fw(Payload& payload, tlm::tlm_phase& phase, sc_core::sc_time& delay) override;
   void b_transport(Payload& payload, sc_core::sc_time& delay) override;
   unsigned transport_dbg(Payload& payload) override { return client_.debug_access(*this, payload); }
-  bool get_direct_mem_ptr(Payload& /*payload*/, tlm::tlm_dmi& /*dmi*/) override { return false; }
+  bool get_direct_mem_ptr(Payload& payload, tlm::tlm_dmi& dmi) override {
+    return client_.direct_memory(*this, payload, dmi);
+  }
   /// The payload is its owner's, on whose stack it lives.
   void free(Payload* /*payload*/) override {}
 

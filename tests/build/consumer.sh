@@ -16,6 +16,33 @@ run "$temporary/build.log" "$CMAKE" --build "$build" --config "$BUILD_TYPE"
 run "$temporary/run.log" "$build/consumer"
 cat "$temporary/run.log"
 
+# The libraries go into shared objects too.
+run "$temporary/host.log" "$build/host" "$(echo "$build"/libmodel.*)"
+cat "$temporary/host.log"
+
+# Found with another SystemC than kernwave was built with, the package says so and nothing is configured.
+package="$(echo "$prefix"/lib*/cmake/kernwave)"
+cp "$package/kernwaveConfig.cmake" "$temporary/kernwaveConfig.cmake"
+sed -i 's/set(_kernwave_built "SystemC [0-9.]*/set(_kernwave_built "SystemC 9.8.7/; s/AND NOT "[0-9.]*"/AND NOT "9.8.7"/' \
+  "$package/kernwaveConfig.cmake"
+if "$CMAKE" -G "$GENERATOR" -S "$SOURCE_DIR/tests/consumer" -B "$temporary/other" -DCMAKE_CXX_COMPILER="$CXX" \
+  -DCMAKE_CXX_STANDARD="$CXX_STANDARD" -DCMAKE_PREFIX_PATH="$prefix" "${systemc_arguments[@]}" \
+  >"$temporary/other.log" 2>&1; then fail "another SystemC than kernwave's is taken"; fi
+tr -s ' \n' ' ' <"$temporary/other.log" >"$temporary/other.line"
+expect "kernwave was built with SystemC 9.8.7 for C++" "$temporary/other.line"
+expect "was found through" "$temporary/other.line"
+cp "$temporary/kernwaveConfig.cmake" "$package/kernwaveConfig.cmake"
+
+# Who wants the libraries alone gets neither executables nor the files of tests.
+for component in libraries tools; do
+  run "$temporary/component.log" "$CMAKE" --install "$BUILD_DIR" --config "$BUILD_TYPE" --component "$component" \
+    --prefix "$temporary/$component"
+done
+[ -f "$temporary/libraries/include/kernwave/models/base/quantity.h" ] || fail "the component libraries has no headers"
+[ ! -e "$temporary/libraries/bin" ] || fail "the component libraries has executables"
+[ ! -e "$temporary/libraries/share/kernwave" ] || fail "the component libraries has files of tests"
+[ "$(cd "$temporary/tools" && find . -type f)" = ./bin/kernwave ] || fail "the component tools is more than kernwave"
+
 # A machine with an engine and a timing table of its own. Its report opens, where there is a browser.
 outputs="$temporary/own machine"
 mkdir "$outputs"

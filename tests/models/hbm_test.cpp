@@ -436,7 +436,7 @@ TEST(Hbm, WhatItCannotDoIsAnsweredWithTheRightError) {
     Transaction& byte_enables = bench.port().write(3 * step, HbmAddress(0), numbers(256));
     std::array<std::uint8_t, 1> enable{0xFF};
     byte_enables.payload.set_byte_enable_ptr(enable.data());
-    byte_enables.payload.set_byte_enable_length(1);
+    byte_enables.payload.set_byte_enable_length(0);
     Transaction& streaming = bench.port().write(4 * step, HbmAddress(0), numbers(256));
     streaming.payload.set_streaming_width(4);
     Transaction& ignore = bench.port().read(5 * step, HbmAddress(0), block);
@@ -454,6 +454,83 @@ TEST(Hbm, WhatItCannotDoIsAnsweredWithTheRightError) {
     // An error comes after the latency: no channel is occupied.
     EXPECT_EQ(beyond.response, step + latency);
     EXPECT_EQ(ignore.response, 5 * step + latency);
+  });
+}
+
+// ---- byte enables and direct memory
+
+TEST(Hbm, MovesTheBytesThatAreEnabled) {
+  in_child([] {
+    Bench bench(memory_of(4));
+    // Given enables of three bytes, which are repeated over the data: bytes 0, 1, 3, 4, 6, 7 of 8
+    std::array<std::uint8_t, 3> enables{TLM_BYTE_ENABLED, TLM_BYTE_ENABLED, TLM_BYTE_DISABLED};
+    Transaction& write = bench.port().write(Picoseconds(0), HbmAddress(16), numbers(8));
+    Transaction& whole = bench.port().read(Picoseconds(100'000), HbmAddress(16), Bytes(8));
+    Transaction& part = bench.port().read(Picoseconds(200'000), HbmAddress(16), Bytes(8));
+    for (Transaction* transaction : {&write, &part}) {
+      transaction->payload.set_byte_enable_ptr(enables.data());
+      transaction->payload.set_byte_enable_length(3);
+    }
+    std::fill(part.data.begin(), part.data.end(), std::uint8_t{0xEE});
+    bench.run();
+    EXPECT_EQ(write.status(), tlm::TLM_OK_RESPONSE);
+    EXPECT_EQ(whole.data, (std::vector<std::uint8_t>{1, 2, 0, 4, 5, 0, 7, 8}));
+    EXPECT_EQ(part.data, (std::vector<std::uint8_t>{1, 2, 0xEE, 4, 5, 0xEE, 7, 8}));
+    // The others count as unwritten, and the time is that of all bytes.
+    EXPECT_EQ(bench.hbm().first_unwritten(Bytes(16), Bytes(8)), Bytes(18));
+    EXPECT_EQ(bench.hbm().first_unwritten(Bytes(19), Bytes(2)), Bytes(21));
+    EXPECT_EQ(write.response, latency + Picoseconds(8 * ps_per_byte));
+  });
+}
+
+/// A port that asks for direct memory.
+class Asker : public sc_core::sc_module {
+ public:
+  explicit Asker(const sc_core::sc_module_name& name) : sc_module(name), socket("socket") {}
+  tlm_utils::simple_initiator_socket<Asker> socket;
+
+  [[nodiscard]] bool ask(std::uint64_t address, tlm::tlm_dmi& dmi) {
+    tlm::tlm_generic_payload payload;
+    payload.set_address(address);
+    payload.set_read();
+    return socket->get_direct_mem_ptr(payload, dmi);
+  }
+};
+
+TEST(Hbm, GrantsDirectMemoryWhereThatIsAllowed) {
+  in_child([] {
+    Hbm hbm("hbm", CubeId(1), memory_of(4), DataMode::full, 1);
+    Asker asker("asker");
+    asker.socket.bind(hbm.socket(0));
+    const std::vector<std::uint8_t> bytes = numbers(4);
+    hbm.write(Bytes(0x10100), bytes.data(), Bytes(4));
+    const std::uint64_t address = HbmAddress(CubeId(1), Bytes(0x10102)).value();
+    tlm::tlm_dmi dmi;
+    EXPECT_FALSE(asker.ask(address, dmi));
+    hbm.allow_direct_memory();
+    ASSERT_TRUE(asker.ask(address, dmi));
+    // A page of 64 KiB, which holds what was written, and zeroes elsewhere.
+    EXPECT_EQ(dmi.get_start_address(), HbmAddress(CubeId(1), Bytes(0x10000)).value());
+    EXPECT_EQ(dmi.get_end_address(), HbmAddress(CubeId(1), Bytes(0x1FFFF)).value());
+    EXPECT_TRUE(dmi.is_read_write_allowed());
+    EXPECT_EQ(dmi.get_dmi_ptr()[0x102], 3);
+    EXPECT_EQ(dmi.get_dmi_ptr()[0x104], 0);
+    // What is written through the pointer is there, also after other bytes were written in the usual way.
+    dmi.get_dmi_ptr()[0x200] = 77;
+    hbm.write(Bytes(0x10300), bytes.data(), Bytes(4));
+    std::uint8_t read = 0;
+    hbm.read(Bytes(0x10200), &read, Bytes(1));
+    EXPECT_EQ(read, 77);
+    EXPECT_EQ(dmi.get_dmi_ptr()[0x301], 2);
+    EXPECT_EQ(hbm.first_unwritten(Bytes(0x10000), Bytes(0x10000)), Bytes(0x20000));
+    // Not in another cube, and not beyond the capacity of 1 MiB.
+    EXPECT_FALSE(asker.ask(HbmAddress(CubeId(0), Bytes(0)).value(), dmi));
+    EXPECT_FALSE(asker.ask(HbmAddress(CubeId(1), Bytes(1 << 20)).value(), dmi));
+    Hbm without_data("without_data", CubeId(0), memory_of(4), DataMode::none, 1);
+    Asker other("other");
+    other.socket.bind(without_data.socket(0));
+    without_data.allow_direct_memory();
+    EXPECT_FALSE(other.ask(0, dmi));
   });
 }
 
