@@ -56,8 +56,9 @@ function(kernwave_add_library name)
   if(sources)
     set(scope PUBLIC)
     add_library(${target} STATIC ${sources})
-    # Simulators that own sc_start load models as shared objects.
+    # Simulators that own sc_start load models as shared objects. Nobody replaces a function of ours at run time.
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_compile_options(${target} PRIVATE -fno-semantic-interposition)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:kernwave_flags>)
     kernwave_precompile(${target})
   else()

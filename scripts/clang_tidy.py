@@ -59,7 +59,7 @@ def options_that_matter(options):
             file = next(rest)
             if "cmake_pch" not in file:
                 kept += [option, file]
-        elif option not in ("-Winvalid-pch", "-MD") and not option.startswith("-O"):
+        elif option not in ("-Winvalid-pch", "-MD", "-fPIC") and not option.startswith("-O"):
             kept.append(option)
     return kept
 
