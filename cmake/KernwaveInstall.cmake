@@ -27,12 +27,9 @@ install(
         "${PROJECT_BINARY_DIR}/kernwaveConfigVersion.cmake"
   DESTINATION ${package_dir}
   COMPONENT libraries)
-# Of the project, and of what the libraries carry inside.
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT libraries)
+# Of what the libraries carry inside.
 set(echarts "${PROJECT_SOURCE_DIR}/third_party/echarts")
-foreach(component libraries tools regression)
-  install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT ${component})
-  install(
-    FILES "${echarts}/LICENSE" "${echarts}/LICENSE-d3" "${echarts}/NOTICE"
-    DESTINATION ${CMAKE_INSTALL_DOCDIR}/echarts
-    COMPONENT ${component})
-endforeach()
+install(FILES "${echarts}/LICENSE" "${echarts}/LICENSE-d3" "${echarts}/NOTICE"
+        DESTINATION ${CMAKE_INSTALL_DOCDIR}/echarts
+        COMPONENT libraries)

@@ -110,7 +110,6 @@ void Hbm::reserve(const Pending& pending) {
   }
   const bool selects = payload.get_byte_enable_ptr() != nullptr;
   selects ? move_enabled_bytes(payload, region.base.offset()) : move_data(payload, region);
-  if (grants_pointers()) payload.set_dmi_allowed(true);
   const Picoseconds end = std::max(channels_.front().round_up(last), now());
   if (extension != nullptr) {
     BandwidthServer alone = idle_channel_;
@@ -204,16 +203,16 @@ unsigned Hbm::debug_access(TargetPort& /*port*/, Payload& payload) {
 
 bool Hbm::direct_memory(TargetPort& /*port*/, Payload& payload, tlm::tlm_dmi& dmi) {
   const HbmAddress address(payload.get_address());
-  const bool granted = grants_pointers() && (payload.is_read() || payload.is_write()) &&
+  const bool granted = grants_direct_memory_ && mode_ == DataMode::full &&
                        check_range({address, 1, Bytes(1), Bytes(1)}) == tlm::TLM_OK_RESPONSE;
   if (!granted) return false;
-  const PagedStore::DirectRange range = store_.direct(address.offset(), payload.is_write());
+  const PagedStore::DirectRange range = store_.direct(address.offset());
   const std::uint64_t first = address.value() - static_cast<std::uint64_t>((address.offset() - range.first).count());
   const Bytes count = std::min(range.count, config_.capacity - range.first);
   dmi.set_dmi_ptr(range.bytes);
   dmi.set_start_address(first);
   dmi.set_end_address(first + static_cast<std::uint64_t>(count.count()) - 1);
-  payload.is_write() ? dmi.allow_read_write() : dmi.allow_read();
+  dmi.allow_read_write();
   dmi.set_read_latency(to_sc_time(config_.latency));
   dmi.set_write_latency(to_sc_time(config_.latency));
   return true;

@@ -45,9 +45,8 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
   [[nodiscard]] const std::vector<ChannelStatistics>& statistics() const noexcept { return statistics_; }
 
   void set_observer(ChannelObserver* observer) noexcept { observer_ = observer; }
-  /// From now on grants direct memory pointers (DMI), each for the page of an address, in mode `full`; responses say so
-  /// (`is_dmi_allowed`). They are never invalidated, as pages do not move. A request to read is granted reading alone.
-  /// A request to write is granted both, and the bytes of the page count as written from then on. Accesses through the
+  /// From now on grants direct memory pointers (DMI), each for the page of an address, in mode `full`. They are never
+  /// invalidated, as pages do not move. The bytes of the page count as written from then on, and accesses through the
   /// pointer are seen by no channel and no observer. The model's own initiators ask for none.
   void allow_direct_memory() noexcept { grants_direct_memory_ = true; }
 
@@ -84,7 +83,6 @@ class Hbm : public sc_core::sc_module, private TargetPort::Client {
     return requests_[static_cast<std::size_t>(port.id())];
   }
   [[nodiscard]] tlm::tlm_response_status check(const Payload& payload, const HbmRegion& region) const;
-  [[nodiscard]] bool grants_pointers() const noexcept { return grants_direct_memory_ && mode_ == DataMode::full; }
   [[nodiscard]] tlm::tlm_response_status check_range(const HbmRegion& region) const;
   void move_data(Payload& payload, const HbmRegion& region);
   void move_row(const Payload& payload, Bytes offset, std::uint8_t* data, Bytes count);

@@ -89,11 +89,15 @@ void PagedStore::write(Bytes offset, const std::uint8_t* from, Bytes count) {
                 });
 }
 
-/// Bytes that were never written are zero here too: pages that were made without zeroes are written as a whole.
-PagedStore::DirectRange PagedStore::direct(Bytes offset, bool writable) {
+/// What was never written reads as zero.
+PagedStore::DirectRange PagedStore::direct(Bytes offset) {
   const std::int64_t number = offset.count() / page_size;
   Page& it = page(number);
-  if (writable) it.written.mark(0, page_size);
+  for (std::int64_t at = it.written.first_unmarked(0, page_size); at < page_size;
+       at = it.written.first_unmarked(at + 1, page_size - at - 1)) {
+    it.bytes[at] = 0;
+  }
+  it.written.mark(0, page_size);
   return {it.bytes, Bytes(number * page_size), Bytes(page_size)};
 }
 

@@ -31,9 +31,8 @@ class PagedStore {
     Bytes first;
     Bytes count;
   };
-  /// The page that holds a byte. If it is `writable`, all of it counts as written, because nobody sees what is written
-  /// there.
-  [[nodiscard]] DirectRange direct(Bytes offset, bool writable);
+  /// The page that holds a byte; all of its bytes count as written.
+  [[nodiscard]] DirectRange direct(Bytes offset);
 
  private:
   static constexpr std::int64_t page_size = std::int64_t{64} * 1024;

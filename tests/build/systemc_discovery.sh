@@ -62,3 +62,9 @@ expect "libsystemc-dev" "$temporary/none.log"
 
 if configure_probe "$temporary/wrong_home" SYSTEMC_HOME="$temporary/nowhere"; then fail "took an empty SYSTEMC_HOME"; fi
 expect "SYSTEMC_HOME is $temporary/nowhere, but there is no SystemC there" "$temporary/wrong_home.log"
+
+# ./check --systemc3 names what is missing before it does anything.
+if SYSTEMC3_HOME="$temporary/nowhere" "$SOURCE_DIR/check" --systemc3 >"$temporary/systemc3.log" 2>&1; then
+  fail "check --systemc3 went on without a SystemC 3"
+fi
+expect "SYSTEMC3_HOME is \"$temporary/nowhere\", where there is no include/systemc" "$temporary/systemc3.log"

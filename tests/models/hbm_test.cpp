@@ -489,112 +489,13 @@ class Asker : public sc_core::sc_module {
   explicit Asker(const sc_core::sc_module_name& name) : sc_module(name), socket("socket") {}
   tlm_utils::simple_initiator_socket<Asker> socket;
 
-  [[nodiscard]] bool ask(std::uint64_t address, tlm::tlm_dmi& dmi, tlm::tlm_command command = tlm::TLM_WRITE_COMMAND) {
+  [[nodiscard]] bool ask(std::uint64_t address, tlm::tlm_dmi& dmi) {
     tlm::tlm_generic_payload payload;
     payload.set_address(address);
-    payload.set_command(command);
+    payload.set_read();
     return socket->get_direct_mem_ptr(payload, dmi);
   }
 };
-
-TEST(Hbm, GrantsARequestToReadReadingAloneAndMarksNothing) {
-  in_child([] {
-    Hbm hbm("hbm", CubeId(0), memory_of(4), DataMode::full, 1);
-    Asker asker("asker");
-    asker.socket.bind(hbm.socket(0));
-    hbm.allow_direct_memory();
-    // Given a page of which one byte is written,
-    const std::uint8_t seven = 7;
-    hbm.write(Bytes(9), &seven, Bytes(1));
-    // when a pointer to read is asked for, then it reads the page, and what was unwritten is unwritten still.
-    tlm::tlm_dmi to_read;
-    ASSERT_TRUE(asker.ask(100, to_read, tlm::TLM_READ_COMMAND));
-    EXPECT_TRUE(to_read.is_read_allowed());
-    EXPECT_FALSE(to_read.is_write_allowed());
-    EXPECT_EQ(to_read.get_dmi_ptr()[9], 7);
-    EXPECT_EQ(to_read.get_dmi_ptr()[10], 0);
-    EXPECT_EQ(hbm.first_unwritten(Bytes(9), Bytes(2)), Bytes(10));
-    // When one to write is asked for, then it is the same memory, and all of the page counts as written.
-    tlm::tlm_dmi to_write;
-    ASSERT_TRUE(asker.ask(100, to_write, tlm::TLM_WRITE_COMMAND));
-    EXPECT_EQ(to_write.get_dmi_ptr(), to_read.get_dmi_ptr());
-    EXPECT_EQ(hbm.first_unwritten(Bytes(0), Bytes(0x20000)), Bytes(0x10000));
-  });
-}
-
-// IEEE 1666-2011, 11.3: the hint that it is worth asking.
-TEST(Hbm, HintsAtDirectMemoryInResponsesWhereItIsGranted) {
-  for (const bool grants : {false, true}) {
-    in_child([grants] {
-      Bench bench(memory_of(4));
-      if (grants) bench.hbm().allow_direct_memory();
-      const Transaction& read = bench.port().read(Picoseconds(0), HbmAddress(0), block);
-      const Transaction& outside = bench.port().read(Picoseconds(100'000), HbmAddress(1 << 20), block);
-      bench.run();
-      EXPECT_EQ(read.payload.is_dmi_allowed(), grants);
-      EXPECT_EQ(read.response, latency + block_time);
-      EXPECT_FALSE(outside.payload.is_dmi_allowed());
-    });
-  }
-}
-
-void enable(Payload& payload, std::vector<std::uint8_t>& enables) {
-  payload.set_byte_enable_ptr(enables.data());
-  payload.set_byte_enable_length(static_cast<unsigned>(enables.size()));
-}
-
-// IEEE 1666-2011, 14.14 and 14.15: byte i of the data is enabled by byte i mod length of the enables.
-TEST(ByteEnables, OfAWriteStoreAndMarkTheEnabledBytesAlone) {
-  // Patterns of the length of the data, shorter ones that do and do not divide it, and a longer one.
-  for (const std::vector<std::uint8_t>& pattern :
-       std::vector<std::vector<std::uint8_t>>{{0xFF, 0, 0, 0xFF, 0xFF, 0, 0xFF, 0, 0, 0},
-                                              {0, 0xFF},
-                                              {0xFF, 0, 0},
-                                              {0},
-                                              {0xFF},
-                                              {0, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF}}) {
-    in_child([&pattern] {
-      // Given a memory of which nothing is written, and a write of 10 bytes that crosses a page.
-      Bench bench(memory_of(4));
-      constexpr std::int64_t base = 64 * 1024 - 5;
-      auto enables = pattern;
-      Transaction& write = bench.port().write(Picoseconds(0), HbmAddress(base), numbers(10));
-      enable(write.payload, enables);
-      // When it is served,
-      bench.run();
-      // then its enabled bytes are there and count as written, and the others are as they were.
-      EXPECT_EQ(write.status(), tlm::TLM_OK_RESPONSE);
-      for (std::int64_t i = 0; i < 10; ++i) {
-        const bool enabled = pattern[static_cast<std::size_t>(i) % pattern.size()] == 0xFF;
-        std::uint8_t byte = 0;
-        bench.hbm().read(Bytes(base + i), &byte, Bytes(1));
-        EXPECT_EQ(byte, enabled ? i + 1 : 0) << i;
-        EXPECT_EQ(bench.hbm().first_unwritten(Bytes(base + i), Bytes(1)), Bytes(base + i + (enabled ? 1 : 0))) << i;
-      }
-    });
-  }
-}
-
-TEST(ByteEnables, ThatCannotBeObeyedAreAnErrorAndMoveNothing) {
-  in_child([] {
-    // Given enables without a length, and enables of a strided region.
-    Bench bench(memory_of(4));
-    std::vector<std::uint8_t> enables{0xFF};
-    Transaction& without_length = bench.port().write(Picoseconds(0), HbmAddress(0), numbers(256));
-    enable(without_length.payload, enables);
-    without_length.payload.set_byte_enable_length(0);
-    Transaction& strided = bench.port().write(Picoseconds(100'000), HbmAddress(0), numbers(256));
-    enable(strided.payload, enables);
-    RegionExtension extension;
-    extension.region = {HbmAddress(0), 2, Bytes(128), Bytes(512)};
-    strided.payload.set_extension(&extension);
-    bench.run();
-    strided.payload.clear_extension(&extension);
-    EXPECT_EQ(without_length.status(), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    EXPECT_EQ(strided.status(), tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    EXPECT_EQ(bench.hbm().first_unwritten(Bytes(0), Bytes(1024)), Bytes(0));
-  });
-}
 
 TEST(Hbm, GrantsDirectMemoryWhereThatIsAllowed) {
   in_child([] {
@@ -607,7 +508,6 @@ TEST(Hbm, GrantsDirectMemoryWhereThatIsAllowed) {
     tlm::tlm_dmi dmi;
     EXPECT_FALSE(asker.ask(address, dmi));
     hbm.allow_direct_memory();
-    EXPECT_FALSE(asker.ask(address, dmi, tlm::TLM_IGNORE_COMMAND));
     ASSERT_TRUE(asker.ask(address, dmi));
     // A page of 64 KiB, which holds what was written, and zeroes elsewhere.
     EXPECT_EQ(dmi.get_start_address(), HbmAddress(CubeId(1), Bytes(0x10000)).value());
