@@ -38,12 +38,14 @@ struct LaunchableKernel {
 /// | 0x00 | `kernel` | read, write: the number of a kernel of the list |
 /// | 0x04, 0x08, 0x0C | `grid_x`, `grid_y`, `grid_z` | read, write: the grid; 1 at first |
 /// | 0x10 | `start` | write: launches the kernel on the PEs with the arguments as they are; launches run in turn |
-/// | 0x14 | `status` | read: bit 0, a launch has not drained; bit 1, one has since `clear`; bit 2, one was refused; bit
-/// 3, a reset is not over | | 0x18 | `clear` | write: bits 1 and 2 of `status` become 0, and with them the interrupt |
+/// | 0x14 | `status` | read: bits that `Status` names |
+/// | 0x18 | `clear` | write: bits 1 and 2 of `status` become 0, and with them the interrupt |
 /// | 0x1C | `drained` | read: how many launches have drained |
 /// | 0x20 | `finish` | write: software launches nothing more |
-/// | 0x24 | `reset` | write: resets the PEs (`PeResets`), where that is allowed; launches that have not drained never
-/// will | | 0x40 ... 0x7F | `argument[0]` ... `argument[7]` | read, write |
+/// | 0x24 | `reset` | write: resets the PEs, where that is allowed (`allow_reset`) |
+/// | 0x40 ... 0x7F | `argument[0]` ... `argument[7]` | read, write |
+///
+/// A launch that has not drained when the PEs are reset never drains (`PeResets`).
 ///
 /// The interrupt is high while bit 1 or bit 2 of `status` is 1. A run is not over before `finish` has been written
 /// (`RunLedger::hold`).
@@ -62,7 +64,12 @@ class LaunchRegisters : public sc_core::sc_module, private TargetPort::Client {
     reset = 0x24,
     arguments = 0x40,
   };
-  enum Status : std::uint8_t { running = 1, done = 2, refused = 4, resetting = 8 };
+  enum Status : std::uint8_t {
+    running = 1,    ///< a launch has not drained
+    done = 2,       ///< one has drained since `clear`
+    refused = 4,    ///< one was refused since `clear`
+    resetting = 8,  ///< a reset is not over
+  };
 
   LaunchRegisters(const sc_core::sc_module_name& name, std::vector<Pe*> pes, RunLedger& ledger,
                   std::vector<LaunchableKernel> kernels, Picoseconds access_time = Picoseconds(10'000));

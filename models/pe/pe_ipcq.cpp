@@ -324,8 +324,6 @@ void PeIpcq::end_reset() {
   in_reset_ = false;
   for (const auto& each : links_) {
     if (each == nullptr) continue;
-    drop_departures(*each);
-    drop_receives(*each);
     each->sent = 0;
     each->to_leave = 0;
     each->sent_at = {};
